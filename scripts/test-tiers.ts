@@ -81,6 +81,7 @@ const measuringTests = [
   'test/neighbours/left-previews',
   'test/neighbours/query-memory',
   'test/shares/',
+  'test/writing/google-kills',
 ]
 
 /**
@@ -93,7 +94,6 @@ const waitingTests = [
   'test/connect/prove',
   'test/cluster/caddy',
   'test/cluster/postgres-restarts',
-  'test/writing/google-kills',
   'test/writing/google-columns',
   'test/writing/human',
   'test/changes/kills',
@@ -102,10 +102,20 @@ const waitingTests = [
 ]
 
 /**
- * Of the system tests, those that wait for a page in a browser. Nowhere else does a test that failed pass by a second run: what is lost
- * or doubled once is.
+ * Of the system tests, those that wait for a page in a browser, and those that hold little else than somebody's waiting time.
+ * Nowhere else does a test that failed pass by a second run: what is lost or doubled once is.
  */
-const pageTests = ['test/browser/', 'test/docs/', 'test/tools/']
+const secondChanceTests = [
+  'test/browser/',
+  'test/docs/',
+  'test/tools/',
+  'src/sheets/rows/query/long-cells',
+  'src/sheets/rows/sums/many-groups',
+  'test/attacks/',
+  'test/process/strangers',
+  'test/neighbours/',
+  'test/shares/',
+]
 
 /** Of the others, what takes longest. */
 const longQuickTests = ['test/spec/malformed', 'test/spec/', 'test/']
@@ -123,7 +133,7 @@ export function isWaiting(file: string): boolean {
 }
 
 export function hasSecondChance(file: string): boolean {
-  return pageTests.some((beginning) => file.startsWith(beginning))
+  return secondChanceTests.some((beginning) => file.startsWith(beginning))
 }
 
 export function inOrder(files: readonly string[]): string[] {

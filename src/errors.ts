@@ -263,7 +263,7 @@ export const errorTable = {
     message:
       'Too much is being done for this account at the same time. Please retry after {seconds} seconds.',
     means:
-      "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the room for responses `Idempotency-Key`s keep for 24 hours; or the requests that wait for changes; or your IP has as many busy connections as it can. `details` names the share. Nothing was done. Wait for `Retry-After` seconds.",
+      "The account's share of what all accounts share is taken: threads that read files, and as many of its requests wait as may; or the writes that wait for all its spreadsheets together; or the room for responses `Idempotency-Key`s keep for 24 hours; or the requests that wait for changes; or your IP has as many busy connections as it can. `details` names the share. Nothing was done. Wait for `Retry-After` seconds.",
     raisedIn: atSheets,
     isRetried: true,
   },

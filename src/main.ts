@@ -16,13 +16,13 @@ import { filesScreen } from './first-start/files-screen.ts'
 import { firstScreen } from './first-start/first-screen.ts'
 import { createSample, findSampleFile, sampleAccount } from './first-start/sample.ts'
 import { connectFiles, filesAccount, type ServedLinks } from './first-start/served-files.ts'
+import { boundHeapGrowth, ownHeap } from './heap-growth.ts'
 import { signInUrl } from './management/people/sign-in.ts'
 import { Problem } from './management/problem.ts'
 import { inPlainWords } from './plain-words.ts'
 import { createLog } from './reporting/log.ts'
 import type { Observe } from './reporting/observe.ts'
 import { idleTimers } from './timers.ts'
-import { boundYoungGeneration, ownYoungGeneration } from './young-generation.ts'
 
 /** Requests under way at SIGTERM get so long to finish. */
 const drainMs = 10_000
@@ -101,7 +101,7 @@ async function run(
   const workshop = await openWorkshop(config, systemClock, log)
   try {
     const server = await startServer(config, workshop, systemClock)
-    const letGrow = boundYoungGeneration(ownYoungGeneration(), idleTimers)
+    const letGrow = boundHeapGrowth(ownHeap(), idleTimers)
     try {
       log({ event: 'server_listening', host: config.host, port: server.port, version: packageJson.version })
       process.stdout.write(

@@ -93,8 +93,9 @@ const belongsTo: Record<string, string> = {
   'src/errors.ts': 'leaf',
   'src/free-space.ts': 'leaf',
   'src/plain-words.ts': 'leaf',
-  'src/young-generation.ts': 'leaf',
+  'src/heap-growth.ts': 'leaf',
   'src/soon.ts': 'leaf',
+  'src/json-marks.ts': 'leaf',
   // A table that imports nothing, for all who say what can be asked for.
   'src/sheets/rows/query/operators.ts': 'leaf',
   'src/timers.ts': 'leaf',

@@ -1,11 +1,12 @@
 import { Refusal } from '../errors.ts'
 import type { Observe } from '../reporting/observe.ts'
 import type { RateWindows } from '../shared-state/rate-windows/rate-windows.ts'
+import type { Taker } from '../shares/taker.ts'
 import type { AccountFacts, Facts, KeyFacts } from '../store/admission/admission-facts.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 import type { Store } from '../store/store.ts'
 import { type Admitted, refuse } from './admitted.ts'
-import { type AdmissionCall, isPastAuthentication, judge, type Pass } from './judge.ts'
+import { type AdmissionCall, isPastAuthentication, judge, type Pass, takerOf } from './judge.ts'
 import { createKeyLimits } from './key-limits.ts'
 import { isOriginAllowed } from './key-policy.ts'
 import type { KeyUse } from './key-use.ts'
@@ -46,6 +47,7 @@ export interface AccountPass {
   account: AccountFacts
   sheet: null
   key: KeyFacts
+  taker: Taker
   /** The sheets that this key opens. */
   sheets: SheetRecord[]
   /** What it may do there, as long as nothing else is in the way. */
@@ -98,8 +100,10 @@ export function createAdmission(parts: AdmissionParts): Admission {
       if (!account || !sheet) return refuse(new Refusal('sheet_not_found'))
       if (sheet.paused) return refuse(new Refusal('sheet_paused'))
       if (!plans.get(account.plan)?.writeApi) return refuse(new Refusal('write_api_not_enabled'))
-      const pass: Pass = { account, sheet, key: null }
-      if (clientAddress === null) return visitorLimits.takeNothing(pass)
+      const isFromOwner = clientAddress === null
+      const taker = isFromOwner ? account.id : takerOf(account, null)
+      const pass: Pass = { account, sheet, key: null, taker }
+      if (isFromOwner) return visitorLimits.takeNothing(pass)
       const { entriesPerMinute: requestsPerMinute, entriesPerHour: requestsPerHour } = settings
       return visitorLimits.takeRequest(
         pass,
@@ -129,7 +133,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
       const rights: readonly AccountRight[] =
         policy?.may ?? (key.scope === 'read-write' ? ['read', 'add', 'change'] : ['read'])
       const may = rights.filter((right) => right === 'read' || isWritingInPlan)
-      const pass: AccountPass = { account, sheet: null, key, sheets, may }
+      const pass: AccountPass = { account, sheet: null, key, taker: takerOf(account, key), sheets, may }
       if (!policy) return keyLimits.takeRequest(pass, 'read')
       const { requestsPerMinute } = policy
       return visitorLimits.takeRequest(pass, { id: key.id, requestsPerMinute }, 'read', clientAddress)
@@ -148,6 +152,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
       : key
         ? await keyLimits.readRate(account, key)
         : await publicLimits.readRate(account, sheet, clientAddress)
-    return { ...refuse(refusal), caller: { account, sheet, key }, limits: { rate, quota: null } }
+    const taker = takerOf(account, key)
+    return { ...refuse(refusal), caller: { account, sheet, key, taker }, limits: { rate, quota: null } }
   }
 }

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { RateWindow } from '../shared-state/rate-windows/rate-windows.ts'
+import type { Taker } from '../shares/taker.ts'
 import type { Soon } from '../soon.ts'
 import type { QuotaState } from './quota.ts'
 
@@ -27,6 +28,8 @@ export interface Caller {
   sheet: { id: string } | null
   /** null for a keyless read of a public sheet. */
   key: { id: string } | null
+  /** Whose share of what all share it takes. */
+  taker: Taker
 }
 
 /** What the caller may be told of its limits; null where there is none, or where it is not the caller's business. */

@@ -1,4 +1,5 @@
 import { type ErrorEntry, errorTable, Refusal } from '../errors.ts'
+import { type Taker, visitorsOf } from '../shares/taker.ts'
 import type {
   AccountFacts,
   Facts,
@@ -29,6 +30,13 @@ export interface Pass {
   sheet: SheetFacts
   /** null for a keyless read of a public sheet. */
   key: KeyFacts | null
+  /** Whose share of what all share it takes. */
+  taker: Taker
+}
+
+/** The one place where it is decided: readers without a key and whoever comes through a page are visitors. */
+export function takerOf({ id }: Pick<AccountFacts, 'id'>, key: Pick<KeyFacts, 'policy'> | null): Taker {
+  return key && !key.policy ? id : visitorsOf(id)
 }
 
 export function isPastAuthentication({ code }: Refusal): boolean {
@@ -59,5 +67,5 @@ export function judge(call: AdmissionCall, { account, sheet, key }: Facts, plans
     : isWrite && key?.scope !== 'read-write'
       ? new Refusal('insufficient_scope', { fill: { scope: 'read-write' } })
       : null
-  return lacking ?? { account, sheet, key }
+  return lacking ?? { account, sheet, key, taker: takerOf(account, key) }
 }

@@ -26,7 +26,10 @@ export async function answerMessage(asked: AskedMessage): Promise<Response> {
   subscription.onEnd(() => void handler.close())
   if (message.method === 'subscriptions/listen') {
     // Whoever sends no more is mostly gone, which nothing else would show before something is written: it would hold its place.
-    const end = () => void handler.close()
+    const end = async () => {
+      await api.nextTurn()
+      void handler.close()
+    }
     request.socket.once('end', end)
     left.addEventListener('abort', () => request.socket.off('end', end), { once: true })
     const refusal = await subscription.begin(message)

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { SheetAddress } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
-import { acceptedCoding } from '../http/content-coding.ts'
+import { compressedFromBytes } from '../http/compression.ts'
+import { acceptedCoding, type Coding } from '../http/content-coding.ts'
 import type { KeptBodies } from '../sheets/reading/held-snapshots.ts'
 import { columnKindsOf } from '../sheets/rows/query/columns/column-summary.ts'
 import { orderedJsonText } from '../sheets/rows/schema/ordered-json.ts'
@@ -11,6 +12,7 @@ import type { IndexedSnapshot } from '../sheets/rows/snapshot.ts'
 import { type Column, positionOfColumn } from '../sheets/rows/table.ts'
 import { type Soon, then } from '../soon.ts'
 import { apiDocument, sheetDocument } from './openapi/documents.ts'
+import { aroundOpenAddress, withAddress } from './openapi/open-address.ts'
 import { asksForNow, forPublicReader } from './read-rows.ts'
 import type { Exchange } from './request/exchange.ts'
 import { parseReadWish } from './request/read-wish.ts'
@@ -19,7 +21,7 @@ import { type AdmittedCall, type ApiParts, admitRows, type RowsRequest } from '.
 import { etagOf, variantHeld, variantOf } from './response/etag.ts'
 import { notModified, originHeaders } from './response/origin-headers.ts'
 import { notModifiedHeaders, type Reply, readHeaders } from './response/reply.ts'
-import { sendableBody } from './response/sendable-body.ts'
+import { type SendableBody, sendableBody } from './response/sendable-body.ts'
 
 /** `…/schema`, `…/openapi.json` and `…/types.ts` of a sheet. They tell of its rows, so they are reads like any other. */
 export async function describeSheet(
@@ -35,7 +37,7 @@ export async function describeSheet(
 
 async function descriptionReply(
   asked: RowsRequest,
-  { sheet: facts, parameters, account, view }: AdmittedCall,
+  { sheet: facts, parameters, taker, view }: AdmittedCall,
   what: Description,
   parts: ApiParts,
 ): Promise<Reply | Refusal> {
@@ -46,8 +48,7 @@ async function descriptionReply(
   const { request } = asked.exchange
   const { values, rowNumbers } = wish
   const mustAskProvider = view === 'everything' && asksForNow(request)
-  const accountId = account.id
-  const sheet = await parts.reading.read(facts, view, { values, mustAskProvider, accountId })
+  const sheet = await parts.reading.read(facts, view, { values, mustAskProvider, taker })
   if (sheet instanceof Refusal) return sheet
   const { snapshot, source } = sheet
   if (snapshot.columns.length === 0) return new Refusal('missing_headers')
@@ -57,35 +58,57 @@ async function descriptionReply(
     address: asked.address,
     rowNumbers,
     isPublic: facts.access === 'public-read',
-    baseUrl: parts.ownAddress(request),
     keyColumn: nameInRow1(facts.keyColumn, snapshot.columns),
     isKeyMade: facts.autoKey === 'uuid',
   }
-  const name = nameOf(described)
+  const baseUrl = parts.ownAddress(request)
+  // The others name the sheet by its path.
+  const name = what === 'openapi' ? `${nameOf(described)} ${baseUrl}` : nameOf(described)
   const etag = etagOf(hash('sha256', `${name} ${snapshot.contentHash}`, 'base64url').slice(0, 22))
   const coding = acceptedCoding(request.headers['accept-encoding'])
   const held = variantHeld(request.headers['if-none-match'], etag, 'json', coding)
   if (held !== null) return notModified(held, sheet)
-  const indexed = await sheet.indexed
-  const { bodies } = sheet
-  const text = await describeOnce(described, indexed, bodies, () => parts.turns.next(accountId))
-  const made = await sendableBody(
-    {
-      name,
-      isWhole: true,
-      chunks: [text],
-      sources: [text],
-      coding,
-      bodies,
-      isHead: request.method === 'HEAD',
-      accountId,
-      onFailure: () => {},
-    },
-    parts,
-  )
+  const { bodies, indexed } = sheet
+  const isHead = request.method === 'HEAD'
+  const made = (isHead ? unmadeHead(described, snapshot.columns, bodies, coding) : null) ?? (await makeBody())
   const headers = originHeaders(variantOf(etag, 'json', made.coding), sheet)
   if (made.coding !== null) headers.push('Content-Encoding', made.coding)
   return { status: 200, base: readHeaders[headersOf[what]], headers, body: made.body, rowsFrom: source }
+
+  async function makeBody(): Promise<SendableBody> {
+    const around = await describeOnce(described, await indexed, bodies, () => parts.turns.next(taker))
+    return sendableBody(
+      {
+        name,
+        isWhole: what !== 'openapi' || isKeptAt(baseUrl, bodies),
+        chunks: what === 'openapi' ? withAddress(around, baseUrl) : around,
+        sources: around,
+        coding,
+        bodies,
+        isHead,
+        taker,
+        onFailure: () => {},
+      },
+      parts,
+    )
+  }
+}
+
+/**
+ * What the head says of a description that nobody has asked for yet: all but its length, so that it need not be made. null where it
+ * is there, or so short that only its length tells whether it would be compressed.
+ */
+function unmadeHead(
+  described: Described,
+  columns: readonly Column[],
+  bodies: KeptBodies,
+  coding: Coding | null,
+): SendableBody | null {
+  if (bodies.get(nameOf(described))) return null
+  if (coding === null) return { body: null, coding }
+  // Every description names all columns, and the one for all programs says much of anything.
+  const atLeast = columns.reduce((sum, { key }) => sum + key.length, 0)
+  return described.what === 'openapi' || atLeast >= compressedFromBytes ? { body: null, coding } : null
 }
 
 const headersOf = { schema: 'schema', openapi: 'json', types: 'text' } as const
@@ -104,33 +127,46 @@ export interface Described {
   address: SheetAddress
   rowNumbers: boolean
   isPublic: boolean
-  baseUrl: string
   /** null where rows have no names. */
   keyColumn: string | null
   /** A row that is added without a key gets one. */
   isKeyMade: boolean
 }
 
-function nameOf({ what, address, rowNumbers, isPublic, baseUrl, keyColumn, isKeyMade }: Described) {
-  return `${what} ${baseUrl}${pathOf(address)} ${rowNumbers} ${isPublic} ${isKeyMade} ${JSON.stringify(keyColumn)}`
+function nameOf({ what, address, rowNumbers, isPublic, keyColumn, isKeyMade }: Described) {
+  return `${what} ${pathOf(address)} ${rowNumbers} ${isPublic} ${isKeyMade} ${JSON.stringify(keyColumn)}`
+}
+
+/** As many names as a server may have. Whoever makes up more has what is long compressed anew, and drives out nobody's. */
+const mostAddressesKept = 8
+const addressesKept = new WeakMap<KeptBodies, Set<string>>()
+
+function isKeptAt(baseUrl: string, bodies: KeptBodies): boolean {
+  const known = addressesKept.get(bodies) ?? new Set()
+  addressesKept.set(bodies, known)
+  if (known.size < mostAddressesKept) known.add(baseUrl)
+  return known.has(baseUrl)
 }
 
 /**
- * Made once for each snapshot, and kept with it. What is long in it was made by the thread that read the sheet; the rest takes a
- * few milliseconds on 2,000 columns (docs/decisions/019).
+ * Made once for each snapshot, and kept with it; where it names this server's address, as the pieces around that. What is long in it
+ * was made by the thread that read the sheet; the rest takes some milliseconds on 2,000 columns (docs/decisions/019).
  */
 async function describeOnce(
   described: Described,
   snapshot: IndexedSnapshot,
   bodies: KeptBodies,
   nextTurn: () => Soon<void>,
-): Promise<Uint8Array> {
+): Promise<readonly Uint8Array[]> {
   const name = nameOf(described)
-  const [kept] = bodies.get(name) ?? []
-  if (kept) return kept
+  const known = bodies.get(name)
+  if (known) return known
   await nextTurn()
-  const made = Buffer.from(descriptionOf(described, snapshot))
-  bodies.keep(name, [made])
+  // Whoever asked in the same moment may have had a turn before.
+  const knownByNow = bodies.get(name)
+  if (knownByNow) return knownByNow
+  const made = aroundOpenAddress(descriptionOf(described, snapshot))
+  bodies.keep(name, made)
   return made
 }
 
@@ -167,7 +203,7 @@ export function describeApi({ request }: Exchange, parts: ApiParts): Soon<Reply>
       coding,
       bodies,
       isHead: request.method === 'HEAD',
-      accountId: everyone,
+      taker: everyone,
       onFailure: () => {},
     },
     parts,
@@ -193,10 +229,14 @@ interface ApiText {
 const apiTexts = new Map<string, ApiText>()
 const maxApiTexts = 4
 
+/** It takes ten milliseconds to be made. */
+let aroundAddress: readonly Uint8Array[] | null = null
+
 function apiText(baseUrl: string): ApiText {
   const known = apiTexts.get(baseUrl)
   if (known) return known
-  const text = Buffer.from(apiDocument(baseUrl))
+  aroundAddress ??= aroundOpenAddress(apiDocument())
+  const text = Buffer.concat(withAddress(aroundAddress, baseUrl))
   const kept = new Map<string, readonly Uint8Array[]>()
   const made: ApiText = {
     text,

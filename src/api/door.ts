@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts'
 import { Refusal, StoreFailure } from '../errors.ts'
 import { type AskInside, asIncoming, type InnerAnswer } from '../http/asking-inside.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
+import { ClientGone } from '../http/client-gone.ts'
 import { parseTarget } from '../http/target.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
 import type { Observe, Operation } from '../reporting/observe.ts'
@@ -16,7 +17,6 @@ import { describeApi, describeSheet } from './describe.ts'
 import { readChanges } from './read-changes.ts'
 import { readRows } from './read-rows.ts'
 import { refreshSheet } from './refresh-sheet.ts'
-import { ClientGone } from './request/body.ts'
 import type { Exchange } from './request/exchange.ts'
 import { mayHaveKey } from './request/presented-key.ts'
 import { readableParameters } from './request/query.ts'
@@ -106,7 +106,7 @@ export function createApi(parts: DoorParts): Api {
       answer(request, ({ reply, limits, caller }) => {
         const isHead = request.method === 'HEAD'
         send(response, base ? { ...reply, base } : reply, isHead, isDraining(), limits)
-        if (caller && !isHead) unread.begin(caller.account.id, response, buffersOf(reply.body))
+        if (caller && !isHead) unread.begin(caller.taker, response, buffersOf(reply.body))
       }),
 
     async askInside(asked) {

@@ -1,16 +1,18 @@
 import type { Pass } from '../admission/judge.ts'
-import { changeJson } from '../changes/change-json.ts'
+import { changeJson, changeParts } from '../changes/change-json.ts'
 import { cursorText } from '../changes/cursor.ts'
+import { heldBytes, piecesOf, type TextPart } from '../changes/long-text.ts'
 import type { ChangesRead } from '../changes/reading-changes.ts'
-import { Refusal } from '../errors.ts'
+import { GoneMeanwhile, Refusal } from '../errors.ts'
 import { watchCaller } from '../http/asking-inside.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
+import type { Taker } from '../shares/taker.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { Logged } from '../sheets/sheet-log.ts'
 import { type ChangesAsked, parseChangesWish } from './request/changes-wish.ts'
 import { wantsEvents } from './request/format.ts'
 import { type AdmittedCall, type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
-import { eventStreamHeaders, type Reply, writeHeaders } from './response/reply.ts'
+import { type Body, eventStreamHeaders, type Reply, writeHeaders } from './response/reply.ts'
 import { noLog } from './streams/open-streams.ts'
 
 /** `…/changes`: parse → admit → look at the sheet → the log → respond, at once or as it goes on. */
@@ -22,21 +24,21 @@ export async function readChanges(asked: RowsRequest, parts: ApiParts): Promise<
   const lastEventId = headers['last-event-id']?.toString()
   const wish = parseChangesWish(pass.parameters, isStream ? { lastEventId } : null)
   if (wish instanceof Refusal) return wish
-  const place = await placeToBegin(wish.since, pass.sheet, parts)
+  const place = await placeToBegin(wish.since, pass, parts)
   if (place instanceof Refusal) return place
   if (isStream) return streamReply(asked, place, wish, pass, parts)
-  const read = await changesFor(asked, place, wish, pass, parts)
-  return read instanceof Refusal ? read : changesReply(asked, read)
+  const read = await changesFor(asked, place, { ...wish, taker: pass.taker }, pass, parts)
+  return read instanceof Refusal ? read : changesReply(asked, read, pass.taker, parts)
 }
 
 /** Where the log is read from. Whoever asks for changes looks at the sheet as a reader does, so that there are some. */
 async function placeToBegin(
   since: ChangesAsked['since'],
-  sheet: Pass['sheet'],
+  { sheet, taker }: Pass,
   { reading, changes }: ApiParts,
 ): Promise<Logged | Refusal> {
   try {
-    const { logged } = await reading.readAll(sheet, { values: 'typed', mustAskProvider: false })
+    const { logged } = await reading.readAll(sheet, { values: 'typed', mustAskProvider: false, taker })
     await logged
   } catch (error) {
     // What is logged can be told all the same.
@@ -56,13 +58,13 @@ async function changesFor(
   { exchange: { request } }: RowsRequest,
   place: Logged,
   wish: ChangesAsked,
-  { sheet, account, call }: AdmittedCall,
+  { sheet, taker, call }: AdmittedCall,
   { changes, followerPlaces, admission }: ApiParts,
 ): Promise<ChangesRead | Refusal> {
   if (wish.since === null) return { changes: [], next: place, hasMore: false }
   if (wish.waitMs === 0) return unlessOver(await changes.after(sheet.id, place, wish))
   const client = watchCaller(request)
-  const end = followerPlaces.enter(account.id)
+  const end = followerPlaces.enter(taker)
   try {
     const read = await changes.await(sheet.id, place, wish, { waitMs: wish.waitMs, left: client.left })
     // What was revoked or paused while it waited holds for it.
@@ -78,53 +80,89 @@ function unlessOver(read: ChangesRead): ChangesRead | Refusal {
   return read.over === 'expired' ? new Refusal('cursor_expired') : read
 }
 
-function changesReply({ address: { form } }: RowsRequest, read: ChangesRead): Reply {
+function changesReply(
+  { address: { form } }: RowsRequest,
+  read: ChangesRead,
+  taker: Taker,
+  parts: ApiParts,
+): Reply {
   const cursor = cursorText(read.next)
   return {
     status: 200,
     base: writeHeaders,
     headers: ['X-Change-Cursor', cursor, 'X-More-Changes', String(read.hasMore)],
-    body: changesBody(read, form, cursor),
+    body: changesBody(read, form, cursor) ?? longBody(read, form, cursor, taker, parts),
   }
 }
 
 /** A page that many are told is made once. */
 const bodiesOf = new WeakMap<ChangesRead, Map<string, readonly Uint8Array[]>>()
 
-function changesBody(read: ChangesRead, form: string, cursor: string): readonly Uint8Array[] {
+function changesBody(read: ChangesRead, form: string, cursor: string): readonly Uint8Array[] | null {
+  if (read.changes.some(({ long }) => long)) return null
   const known = bodiesOf.get(read) ?? new Map<string, readonly Uint8Array[]>()
   bodiesOf.set(read, known)
-  const list = () => `[${read.changes.map(changeJson).join(',')}]`
-  const meta = `{"count":${read.changes.length},"cursor":"${cursor}","more":${read.hasMore}}`
-  const body = known.get(form) ?? [Buffer.from(form === 'a' ? list() : `{"data":${list()},"meta":${meta}}`)]
+  const [begin, end] = aroundChanges(read, form, cursor)
+  const body = known.get(form) ?? [Buffer.from(begin + read.changes.map(changeJson).join(',') + end)]
   known.set(form, body)
   return body
+}
+
+function aroundChanges({ changes, hasMore }: ChangesRead, form: string, cursor: string): [string, string] {
+  if (form === 'a') return ['[', ']']
+  return ['{"data":[', `],"meta":{"count":${changes.length},"cursor":"${cursor}","more":${hasMore}}}`]
+}
+
+/** What is in the store of it is told from there, while it is sent: no more than a piece is in memory. */
+function longBody(
+  read: ChangesRead,
+  form: string,
+  cursor: string,
+  taker: Taker,
+  { turns, observe }: ApiParts,
+): Body {
+  const [begin, end] = aroundChanges(read, form, cursor)
+  const changes = read.changes.flatMap((told, nth): TextPart[] =>
+    nth === 0 ? changeParts(told) : [',', ...changeParts(told)],
+  )
+  const nextTurn = () => turns.next(taker)
+  const chunks = piecesOf([begin, ...changes, end], nextTurn)
+  // So that slow readers of many such answers are counted.
+  const holds = [Buffer.allocUnsafeSlow(heldBytes)]
+  return { chunks, bytes: null, holds, nextTurn, onFailure: lateFailure(observe) }
+}
+
+/** The head is gone by then. What was forgotten while it was told is found out by whoever asks again. */
+function lateFailure(observe: ApiParts['observe']): (error: unknown) => void {
+  return (error) => {
+    if (error instanceof GoneMeanwhile) return
+    observe({ event: 'malfunction', reference: randomBase62(12), operation: 'list_changes', error })
+  }
 }
 
 function streamReply(
   { exchange: { request, clientAddress }, address }: RowsRequest,
   place: Logged,
   wish: ChangesAsked,
-  { sheet, account, call }: AdmittedCall,
+  { sheet, taker, call }: AdmittedCall,
   { streams, followerPlaces, turns, observe }: ApiParts,
 ): Reply {
   const { left } = watchCaller(request)
-  const end = followerPlaces.enter(account.id)
+  const end = followerPlaces.enter(taker)
   if (left.aborted) end()
   else left.addEventListener('abort', end, { once: true })
   const form = address.form === 'a' ? 'flat' : 'nested'
   const onHalfClosed = (probe: () => void) => void request.socket.once('end', probe)
+  const nextTurn = () => turns.next(taker)
   const chunks = streams.open({
-    ...{ sheetId: sheet.id, place, filter: wish, call, clientAddress, form, left, onHalfClosed },
+    ...{ sheetId: sheet.id, place, filter: wish, call, clientAddress, form, left, onHalfClosed, nextTurn },
   })
-  const onFailure = (error: unknown) =>
-    observe({ event: 'malfunction', reference: randomBase62(12), operation: 'list_changes', error })
   return {
     status: 200,
     base: eventStreamHeaders,
     headers: ['X-Change-Cursor', cursorText(place)],
     // When a stream ends, its connection does: the next one shall go wherever there is room, and not back to an instance that stops.
     isLastOnConnection: true,
-    body: { chunks, bytes: null, holds: [], nextTurn: () => turns.next(account.id), onFailure },
+    body: { chunks, bytes: null, holds: [], nextTurn, onFailure: lateFailure(observe) },
   }
 }

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Pass } from '../admission/judge.ts'
 import { cursorText } from '../changes/cursor.ts'
 import { Refusal } from '../errors.ts'
+import { watchCaller } from '../http/asking-inside.ts'
+import type { Taker } from '../shares/taker.ts'
 import type { ReadSheet } from '../sheets/reading/reading.ts'
 import { findNamedRow } from '../sheets/rows/find/named-row.ts'
 import { type Column, positionOfColumn } from '../sheets/rows/table.ts'
@@ -22,7 +24,7 @@ import { rowReply } from './response/row-reply.ts'
 export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Reply | Refusal> {
   const pass = await admitRows(asked, parts, { intent: 'read', pageRight: 'read' })
   if (pass instanceof Refusal) return pass
-  const { sheet: facts, parameters, account, view } = pass
+  const { sheet: facts, parameters, taker, view } = pass
   const rowNumber = parseRowNumber(asked, parameters)
   if (rowNumber instanceof Refusal) return rowNumber
   const { named } = asked
@@ -33,40 +35,46 @@ export async function readRows(asked: RowsRequest, parts: ApiParts): Promise<Rep
 
   // Whoever sees a page may not spend what its owner is allowed at the provider.
   const mustAskProvider = view === 'everything' && asksForNow(asked.exchange.request)
-  const accountId = account.id
-  const reading = parts.reading.read(facts, view, { values: wish.values, mustAskProvider, accountId })
-  const read = reading instanceof Promise ? await inTurn(reading, account.id, parts) : reading
+  const reading = parts.reading.read(facts, view, { values: wish.values, mustAskProvider, taker })
+  const read = reading instanceof Promise ? await inTurn(reading, taker, parts) : reading
   if (read instanceof Refusal) return read
   const isList = !named && rowNumber === undefined
   const { sheet, place } =
     isList && read.logged instanceof Promise
-      ? await placeInLog(read, () => parts.reading.readAgain(facts))
+      ? await placeInLog(read, () => parts.reading.readAgain(facts, taker))
       : { sheet: read, place: isList ? (read.logged as Logged | null) : null }
   const cursor = place && cursorText(place)
   const { columns } = sheet.snapshot
   if (columns.length === 0) return new Refusal('missing_headers')
+  // A name that is none is compared with all others, and what is refused comes to no turn after this one.
+  const due = named || namesColumns(wish) ? parts.turns.next(taker) : undefined
+  if (due) await due
   const listQuery = wish === wholeList ? wholeListQuery : resolveWish(wish, columns)
   if (listQuery instanceof Refusal) return listQuery
 
   const { fields } = listQuery
-  const warned = warningOfKeys(shownKeyColumn(pass, columns), sheet, wish.values, accountId, parts.querying)
+  const warned = warningOfKeys(shownKeyColumn(pass, columns), sheet, wish.values, taker, parts.querying)
   const keyWarning = warned instanceof Promise ? await warned : warned
-  const found = named ? rowNamed(named, sheet, accountId, parts) : rowNumber
+  const found = named ? rowNamed(named, sheet, taker, parts) : rowNumber
   const reply = then(
     found,
     (row): Soon<Reply | Refusal> =>
       row === undefined
         ? listReply(
             readerOf(asked, parts),
-            { accountId, wish, listQuery, parameters, keyWarning, cursor },
+            { taker, wish, listQuery, parameters, keyWarning, cursor },
             sheet,
             parts,
           )
         : row instanceof Refusal
           ? row
-          : rowReply(asked, { accountId, rowNumber: row, wish, fields, keyWarning }, sheet, parts),
+          : rowReply(asked, { taker, rowNumber: row, wish, fields, keyWarning }, sheet, parts),
   )
   return pass.key === null ? then(reply, (made) => forPublicReader(made, facts)) : reply
+}
+
+function namesColumns({ filters, sort, fields, sums }: ReadWish): boolean {
+  return filters.length + sort.length + fields.length > 0 || sums !== null
 }
 
 /** Looks that are overtaken by writes, one after the other. */
@@ -81,7 +89,7 @@ async function placeInLog(
   readAgain: () => Promise<ReadSheet | null>,
 ): Promise<{ sheet: ReadSheet; place: Logged | null }> {
   for (let [sheet, looks] = [first, 1]; ; looks++) {
-    const place = await sheet.logged
+    const place = sheet.promised ?? (await sheet.logged)
     const next = place || looks === mostLooksForPlace ? null : await readAgain()
     if (!next) return { sheet, place }
     sheet = next
@@ -108,22 +116,22 @@ function shownKeyColumn(
 function rowNamed(
   { column: name, value }: NamedInPath,
   { snapshot, indexed }: ReadSheet,
-  accountId: string,
+  taker: Taker,
   { querying }: ApiParts,
 ): Soon<number | Refusal> {
   const column = columnNamed(name, 'by')(snapshot.columns)
   if (column instanceof Refusal) return column
-  return then(indexed, (ready) => querying.runSteps(accountId, 0, () => findNamedRow(ready, column, value)))
+  return then(indexed, (ready) => querying.runSteps(taker, 0, () => findNamedRow(ready, column, value)))
 }
 
 /** Any number may have waited for one fetch, and each would be answered before anyone else is looked at. */
 async function inTurn(
   reading: Promise<ReadSheet | Refusal>,
-  accountId: string,
+  taker: Taker,
   { turns }: ApiParts,
 ): Promise<ReadSheet | Refusal> {
   const sheet = await reading
-  await turns.next(accountId)
+  await turns.next(taker)
   return sheet
 }
 
@@ -136,6 +144,7 @@ function readerOf({ exchange: { request }, address }: RowsRequest, { ownAddress 
     accept: headers.accept,
     acceptEncoding: headers['accept-encoding'],
     ifNoneMatch: headers['if-none-match'],
+    watch: () => watchCaller(request),
   }
 }
 

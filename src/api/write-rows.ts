@@ -1,5 +1,6 @@
 import type { Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
+import { areVisitors } from '../shares/taker.ts'
 import type { RowInput } from '../sheets/rows/row-input.ts'
 import { positionOfColumn } from '../sheets/rows/table.ts'
 import type { AdditionBounds, Wish, WriteAnswer, WriteOrder } from '../sheets/writing/order.ts'
@@ -35,7 +36,8 @@ export async function writeRows(
   if (pass instanceof Refusal) return pass
   const key = parseIdempotencyKey(asked.exchange.request.headers['idempotency-key'])
   if (key instanceof Refusal) return key
-  const body = key === null ? null : await readBody(asked.exchange.request)
+  const nextTurn = () => parts.turns.next(pass.taker)
+  const body = key === null ? null : await readBody(asked.exchange.request, nextTurn)
   const write: AdmittedWrite = { asked, kind, pass, body }
 
   const isRemembered = !asksForDryRun(pass.parameters)
@@ -43,7 +45,6 @@ export async function writeRows(
   if (claim instanceof Refusal) return claim
   const policy = pass.key?.policy
   const told = (answer: WriteAnswer | Refusal) => (policy ? answerForPage(answer, policy) : answer)
-  const nextTurn = () => parts.turns.next(pass.account.id)
   if (claim !== null && 'replay' in claim) return replayReply(asked.address, told(claim.replay), nextTurn)
 
   const order = await orderOf(write, claim?.claimed ?? null, parts)
@@ -66,13 +67,14 @@ async function claimIdempotencyKey(
 ) {
   if (idempotencyKey === null || body === null || body instanceof Refusal) return null
   const { method = '', headers } = asked.exchange.request
-  const { account, sheet, parameters } = pass
+  const { account, sheet, taker, parameters } = pass
   const row = rowIn(asked, parameters)
   const fingerprint = fingerprintOf({ method, sheetId: sheet.id, row, ifMatch: headers['if-match'], body })
   // Whoever sees a page must not find out what others have sent, by guessing how they called it.
   const isForPages = pass.key?.policy != null
   const claimed = isForPages ? `${pass.key?.id} ${idempotencyKey}` : idempotencyKey
-  return writing.claim({ accountId: account.id, sheet, idempotencyKey: claimed, fingerprint })
+  const isForVisitors = areVisitors(taker)
+  return writing.claim({ accountId: account.id, isForVisitors, sheet, idempotencyKey: claimed, fingerprint })
 }
 
 /** As a fingerprint needs it: also what is no row number is something that was asked, and so is what chooses many rows. */
@@ -119,10 +121,10 @@ async function toOrder(
   { admission, reading, turns, clock }: ApiParts,
 ): Promise<WriteOrder | Refusal> {
   const { exchange } = asked
-  const { account, sheet, parameters } = pass
+  const { account, sheet, taker, parameters } = pass
   const usedUp = await exchange.reserve?.()
   if (usedUp) return usedUp
-  const asking = await parseWish(asked, parameters, kind, body, () => turns.next(account.id))
+  const asking = await parseWish(asked, parameters, kind, body, () => turns.next(taker))
   if (asking instanceof Refusal) return asking
   if (sheet.needsReconnect) return new Refusal('token_expired')
   const typed = asking.isForm ? await typeWish(asking.wish, pass, reading) : asking.wish
@@ -134,7 +136,8 @@ async function toOrder(
   const stillAdmitted = () => admission.stillAdmits(pass.call)
   const { bytes, isDryRun } = asking
   const by = pass.key?.id ?? null
-  return { wish, bytes, isDryRun, sheet, accountId: account.id, claim, by, stillAdmitted }
+  const whose = { accountId: account.id, isForVisitors: areVisitors(taker) }
+  return { ...whose, wish, bytes, isDryRun, sheet, claim, by, stillAdmitted }
 }
 
 function boundWish(wish: Wish, bounds: AdditionBounds | null): Wish {
@@ -149,13 +152,13 @@ function boundWish(wish: Wish, bounds: AdditionBounds | null): Wish {
  */
 async function typeWish(
   wish: Wish,
-  { sheet, account, key }: Pass,
+  { sheet, taker, key }: Pass,
   reading: ApiParts['reading'],
 ): Promise<Wish | Refusal> {
   if (wish.kind === 'delete' || wish.kind === 'delete_many' || wish.kind === 'undo') return wish
-  const asked = { values: 'typed', mustAskProvider: false } as const
+  const asked = { values: 'typed', mustAskProvider: false, taker } as const
   const view = viewOf(key)
-  const seen = await reading.read(sheet, view, { ...asked, accountId: account.id })
+  const seen = await reading.read(sheet, view, asked)
   if (seen instanceof Refusal) return seen
   const shown = await seen.indexed
   const whole = view === 'everything' ? shown : await (await reading.readAll(sheet, asked)).indexed

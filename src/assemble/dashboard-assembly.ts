@@ -102,7 +102,7 @@ export function assembleDashboard(needs: DashboardNeeds): AssembledDashboard {
       observe,
     }),
     turns: createOwnerTurns({ shares: config.shares, clock, observe, loopTurns: api.turns }),
-    shareUse: createShareUse(store, uploads, config.shares),
+    shareUse: createShareUse(store, uploads, config.shares, workshop.usedUpShares),
     usageFigures: createUsageFigures({
       store,
       usage,

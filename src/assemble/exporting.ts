@@ -83,11 +83,18 @@ export function createExporting(
   }
 }
 
-async function* listed(texts: AsyncIterable<string[]>, indent: string): AsyncGenerator<Uint8Array> {
+/** Texts, or the pieces of a long one. */
+async function* listed(
+  texts: AsyncIterable<string[] | AsyncIterable<Uint8Array>>,
+  indent: string,
+): AsyncGenerator<Uint8Array> {
   let separator = `\n${indent}`
   for await (const some of texts) {
-    if (some.length === 0) continue
-    yield Buffer.from(separator + some.join(`,\n${indent}`))
+    if (!Array.isArray(some)) {
+      yield Buffer.from(separator)
+      yield* some
+    } else if (some.length > 0) yield Buffer.from(separator + some.join(`,\n${indent}`))
+    else continue
     separator = `,\n${indent}`
   }
 }

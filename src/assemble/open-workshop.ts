@@ -28,7 +28,7 @@ import { createSharedTokens } from '../providers/remote/shared-tokens.ts'
 import { createMetrics, type Metrics } from '../reporting/metrics.ts'
 import { type Observe, observeAll } from '../reporting/observe.ts'
 import { secretOf } from '../secrets/kept-secret.ts'
-import { closeToOthers } from '../secrets/private-data.ts'
+import { closeToOthers, hasUploads } from '../secrets/private-data.ts'
 import { createSealing, type Sealing } from '../secrets/sealing.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
 import type { Provider } from '../sheets/provider.ts'
@@ -37,10 +37,11 @@ import { createDecoding } from '../sheets/reading/decoding.ts'
 import type { Column } from '../sheets/rows/table.ts'
 import { createThreadPool } from '../sheets/threads/thread-pool.ts'
 import type { ThreadSource } from '../sheets/threads/threads.ts'
-import { createInTurns } from '../sheets/writing/in-turns.ts'
+import { createTakerTurns } from '../sheets/writing/taker-turns.ts'
 import { type CopiedTable, type CopyRefusal, copyStore } from '../store/sql/copy-store.ts'
 import type { SqlDatabase } from '../store/sql/sql-database.ts'
 import { createSqlStore } from '../store/sql/sql-store.ts'
+import { createUsedUpShares, type UsedUpShares } from '../usage/used-up-shares.ts'
 import { createPosting } from '../webhooks/posting.ts'
 import { createSignedPost } from '../webhooks/signed-post.ts'
 import { createTargets } from '../webhooks/targets.ts'
@@ -63,15 +64,17 @@ export async function openWorkshop(
   surroundings: Surroundings = {},
 ): Promise<Workshop> {
   const metrics = createMetrics()
-  const observe = observeAll([log, metrics.observe])
-  if (config.store.kind === 'sqlite') {
+  const usedUpShares = createUsedUpShares(clock)
+  const observe = observeAll([log, metrics.observe, usedUpShares.observe])
+  // With a database elsewhere, a folder of that name may be anybody's.
+  if (config.store.kind === 'sqlite' || (await hasUploads(config.dataFolder))) {
     const left = await closeToOthers(config.dataFolder)
     if (left.length > 0) observe({ event: 'data_open_to_others', entries: left.length })
   }
   const database = await openDatabase(config.store, clock, observe)
   try {
     const sealing = createSealing(await secretOf(config), config.formerSecrets, config.nextSecret)
-    return buildWorkshop({ config, clock, observe, metrics, database, sealing, surroundings })
+    return buildWorkshop({ config, clock, observe, metrics, usedUpShares, database, sealing, surroundings })
   } catch (error) {
     await database.close()
     throw error
@@ -83,18 +86,19 @@ interface BareWorkshop {
   clock: Clock
   observe: Observe
   metrics: Metrics
+  usedUpShares: UsedUpShares
   database: SqlDatabase
   sealing: Sealing
   surroundings: Surroundings
 }
 
 function buildWorkshop(bare: BareWorkshop): Workshop {
-  const { config, clock, observe, metrics, database, sealing, surroundings } = bare
+  const { config, clock, observe, metrics, usedUpShares, database, sealing, surroundings } = bare
   const store = createSqlStore(database, clock)
   const plans: Plans = new Map([...defaultPlans, ...Object.entries(config.plans)])
   const accounts = createAccounts(store, plans, config.defaultPlan)
   const { shares } = config
-  const signIn = createSignIn(store, accounts, clock, shares.sessions)
+  const signIn = createSignIn(store, accounts, clock, shares.sessions, observe)
   const sharedTokens = createSharedTokens({ store, sealing })
   const shared = createSharedState(config, store, clock, observe)
   const uploadFolder = join(config.dataFolder, 'files')
@@ -111,7 +115,8 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   )
   const kinds = createProviderKinds(homes.map(({ kind }) => kind))
   const decoding = createDecoding({ observe, clock, shares, threads })
-  const inTurns = <T>(accountId: string, steps: Generator<void, T>) => createInTurns(accountId, turns)(steps)
+  const inTurns = <T>(accountId: string, steps: Generator<void, T>) =>
+    createTakerTurns(accountId, turns)(steps)
   const keyColumns = createKeyColumns({ providers, kinds, decoding, inTurns })
   const encodings = createEncodings({ providers, kinds, decoding })
   const sheets = createSheets({ store, kinds, shares, keyColumns, encodings, observe })
@@ -137,6 +142,7 @@ function buildWorkshop(bare: BareWorkshop): Workshop {
   const workshop: Workshop = {
     observe,
     metrics,
+    usedUpShares,
     store,
     plans,
     accounts,

@@ -4,9 +4,10 @@ import { parseParameters } from '../api/request/query.ts'
 import { parseReadWish } from '../api/request/read-wish.ts'
 import type { ApiParts } from '../api/request/rows-request.ts'
 import { warningOfKeys } from '../api/response/key-warning.ts'
-import { type ListReader, listReply } from '../api/response/list-reply.ts'
+import { type ListReader, listReply, reportLateFailure } from '../api/response/list-reply.ts'
 import { type Body, buffersOf, send } from '../api/response/reply.ts'
 import type { LookingBack } from '../changes/history.ts'
+import { piecesOf } from '../changes/long-text.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
@@ -45,6 +46,12 @@ export function createOwnerReading(
       await Promise.race([look, sleep(patienceMs, null, { ref: false })])
       return lookingBack.before(sheet, wish)
     },
+    inPieces({ accountId }, texts) {
+      const nextTurn = () => parts.turns.next(accountId)
+      const onFailure = (error: unknown) => reportLateFailure(parts, error)
+      const chunks = piecesOf(texts, nextTurn)
+      return makeJson({ chunks, bytes: null, holds: [], nextTurn, onFailure }, accountId, null)
+    },
     async rows(sheet, isConnectionOver, query, acceptEncoding) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')
       const parameters = parseParameters(boundQuery(query))
@@ -63,7 +70,7 @@ export function createOwnerReading(
         const { accountId } = sheet
         const keyWarning = await warningOfKeys(sheet.keyColumn, read, wish.values, accountId, parts.querying)
         const shown = { ...wish, format: 'json' as const }
-        const asked = { accountId, wish: shown, listQuery, parameters, maxRowsBytes, keyWarning }
+        const asked = { taker: accountId, wish: shown, listQuery, parameters, maxRowsBytes, keyWarning }
         const reply = await listReply(plainReader(sheet, baseUrl(), acceptEncoding), asked, read, parts)
         return reply instanceof Refusal ? reply : makeJson(reply.body, accountId, codingIn(reply.headers))
       } catch (error) {

@@ -84,7 +84,7 @@ export async function startServer(
   const { shares } = config
   const sharing = redisForRows && createSnapshotSharing(createRedisSharedSnapshots(redisForRows))
   const following = createFollowing({ store })
-  const retention = createRetention({ store, maxAccountBytes: shares.history_mb * mebibyte })
+  const retention = createRetention({ store, maxAccountBytes: shares.history_mb * mebibyte, observe })
   const webhooks = startWebhookDelivery({
     store,
     post: workshop.postToWebhook,
@@ -120,6 +120,7 @@ export async function startServer(
     observe,
     turns,
     maxKeptBytes,
+    shares,
     log,
     nextLoopTurn: () => new Promise((resolve) => setImmediate(resolve)),
   })
@@ -143,7 +144,7 @@ export async function startServer(
   const isDraining = () => drain.isDraining
   const querying = createQuerying({ shares, turns, clock, observe })
   const viewing = createViewing({
-    ...{ reading, decoding, querying, clock, shares, maxHeldBytes: maxHeldBytes * shareOfViews },
+    ...{ reading, decoding, querying, clock, observe, shares, maxHeldBytes: maxHeldBytes * shareOfViews },
   })
   const compression = createCompression({ shares, clock, observe })
   const ownAddress = createOwnAddress(() => workshop.baseUrl, config.isBaseUrlSet)

@@ -23,12 +23,14 @@ import type { ProviderKinds } from '../sheets/provider-kind.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
 import type { CopiedTable } from '../store/sql/copy-store.ts'
 import type { Store } from '../store/store.ts'
+import type { UsedUpShares } from '../usage/used-up-shares.ts'
 import type { SignedPost } from '../webhooks/signed-post.ts'
 
 /** What every command needs to change things; the server comes on top of it. */
 export interface Workshop {
   observe: Observe
   metrics: Metrics
+  usedUpShares: UsedUpShares
   store: Store
   plans: Plans
   accounts: Accounts

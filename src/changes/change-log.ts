@@ -1,28 +1,38 @@
 import type { Clock } from '../clock.ts'
 import type { Observe } from '../reporting/observe.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
-import { chunksOfChanges, type LoggedChange, readChanges } from '../sheets/logged-change.ts'
+import { chunksOfChanges, isFullChunk, readChanges } from '../sheets/logged-change.ts'
 import type { ReadingTurn } from '../sheets/provider.ts'
 import type { Decoding } from '../sheets/reading/decoding.ts'
-import { positionOf as placeOf, rowJson, type Snapshot } from '../sheets/rows/snapshot.ts'
-import type { KnownRows, Logged, LookBegun, SheetLog } from '../sheets/sheet-log.ts'
+import type { Snapshot } from '../sheets/rows/snapshot.ts'
+import type { KnownRows, Logged, LookBegun, OperationHistory, SheetLog } from '../sheets/sheet-log.ts'
 import { ownBuffer } from '../sheets/threads/thread-jobs.ts'
 import type { ChangeChunk, LogPosition } from '../store/changes/change-log.ts'
+import { newLogEpoch } from '../store/changes/log-epoch.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
 import type { Store } from '../store/store.ts'
 import { idleTimers, type Timers } from '../timers.ts'
 import { isExplainedByAdditions } from './compare/additions.ts'
 import { type Compared, compare, compareJob } from './compare/compare-job.ts'
 import { handToCompare, type ToCompare } from './compare/handed-rows.ts'
+import { isMoment, lastRowOf } from './compare/moment.ts'
 import { stateOfRows } from './compare/state-text.ts'
 import type { RowsOfSnapshot } from './compare/tab-rows.ts'
 import type { Following } from './following.ts'
+import { createLoggedSince, type LoggedSince } from './logged-since.ts'
+import { bytesOf, nullIfGone, readWhole } from './read-entries.ts'
 import type { Retention } from './retention.ts'
 
 export interface ChangeLogParts {
   store: Pick<
     Store,
-    'changeLogOf' | 'loggedState' | 'loggedChanges' | 'chunkOfOperation' | 'logSeen' | 'wantLook'
+    | 'changeLogOf'
+    | 'loggedState'
+    | 'loggedChanges'
+    | 'chunkOfOperation'
+    | 'logSeen'
+    | 'noteContent'
+    | 'wantLook'
   >
   decoding: Pick<Decoding, 'inTurn'>
   turns: Pick<LoopTurns, 'next'>
@@ -33,8 +43,12 @@ export interface ChangeLogParts {
   timers?: Timers
 }
 
-/** Up to this, comparing takes a moment. */
+/** Up to this, comparing takes a moment, as far as there are few rows as well. */
 const inlineBytes = 32 * 1024
+const inlineRows = 4_096
+const inline = { bytes: inlineBytes, rows: inlineRows }
+/** What a blank row takes when it is compared. */
+const bytesOfPlace = 8
 /** Two who saw the same difference: the second one looks again. */
 const maxTries = 4
 /** Rows that were read while a write was on its way are perhaps those that it left: that is waited for. */
@@ -42,12 +56,14 @@ const writeEndsWithinMs = 1_000
 const askAgainMs = 50
 /** What people did may wait so long for a pause between writes; then the next write looks at all of the tab before it is sent. */
 const lookWantedWithinMs = 10_000
-/** More changes since the rows in memory are not gone through for a write: the tab is read. */
+/** More changes since the rows in memory are not held against new rows on the thread that answers everybody. */
 const maxSinceBytes = 256 * 1024
 /** More is not gone through to find the rows of a write again. */
-const maxHistoryBytes = 16 * 1024 * 1024
+const maxHistoryCharacters = 16 * 1024 * 1024
 const leastStateBytes = 64 * 1024
 const readTogetherBytes = 512 * 1024
+/** Rows that a write is about, held against the log in a fraction of a millisecond. */
+const rowsInATurn = 100
 
 const nothingLogged = { epoch: null, seq: 0 }
 
@@ -58,6 +74,8 @@ interface Begun extends LookBegun {
 /** Logs what became of rows (docs/decisions/032). */
 export function createChangeLog(parts: ChangeLogParts): SheetLog {
   const { store, decoding, turns, clock, observe, following, retention, timers = idleTimers } = parts
+  /** By the rows in memory, and let go of with them. */
+  const sinceRows = new WeakMap<Snapshot, LoggedSince>()
 
   return {
     async beforeLook(record) {
@@ -67,15 +85,16 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       const begun: Begun = { position, seq: position.head, writeSeq: position.writeSeq, mayLog: true }
       return begun
     },
-    async afterLook(begun, record, rows, known) {
+    async afterLook(begun, record, rows, known, promise) {
       try {
-        return await afterLook(begun as Begun, record, rows, known)
+        return await afterLook(begun as Begun, record, rows, known, promise)
       } catch (cause) {
         observe({ event: 'changes_not_logged', sheetId: record.id, cause })
         return null
       }
     },
-    async placeOf({ id }, known, columns, rows) {
+    async placeOf(record, known, columns, rows) {
+      const { id, accountId } = record
       const position = await store.changeLogOf(id)
       if (!position) return nothingLogged
       const place = { epoch: position.epoch, seq: position.head }
@@ -85,23 +104,61 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       if (!known || known.logged.epoch !== position.epoch || position.unplaced !== null) return null
       const names = (list: readonly { key: string }[]) => list.map(({ key }) => key).join('\n')
       if (names(known.snapshot.columns) !== names(columns)) return null
-      const since = await store.loggedChanges(id, known.logged.seq, maxSinceBytes)
-      if ((since.at(-1)?.lastSeq ?? known.logged.seq) !== position.head) return null
-      const changes = changesAfter(since, known.logged.seq)
-      if (changes.some(({ kind }) => kind === 'columns_changed' || kind === 'reset')) return null
-      const isLastKnown = rows.every(
-        ({ rowNumber, json }) => lastKnown(known.snapshot, changes, rowNumber) === json,
-      )
-      return isLastKnown ? place : null
+      const since = await loggedSince(record, known, position.head)
+      if (!since) return null
+      for (const [nth, { rowNumber, json }] of rows.entries()) {
+        if (nth % rowsInATurn === 0) await turns.next(accountId)
+        if (since.textOf(rowNumber) !== json) return null
+      }
+      return place
     },
-    async historyOf({ id }, operationId) {
+    async historyOf({ id, accountId }, operationId) {
       const first = await store.chunkOfOperation(id, operationId)
       if (!first) return null
-      const chunks = await store.loggedChanges(id, first.firstSeq - 1, maxHistoryBytes)
-      const bytes = chunks.reduce((sum, { entries }) => sum + entries.length, 0)
-      return { operationId, chunks, isCut: bytes >= maxHistoryBytes }
+      const told: OperationHistory['chunks'][number][] = []
+      let characters = 0
+      for (let after = first.firstSeq - 1; characters < maxHistoryCharacters; ) {
+        const chunks = await store.loggedChanges(id, after, readTogetherBytes)
+        for (const { lastSeq, atMs, entries } of chunks) {
+          if (characters >= maxHistoryCharacters) break
+          const its = await nullIfGone(readWhole(entries, () => turns.next(accountId)))
+          if (its === null) return null
+          characters += its.characters
+          const isFull = isFullChunk(its.characters, its.changes.length)
+          told.push({ changes: its.changes, atMs, isFull })
+          after = lastSeq
+        }
+        if (chunks.length === 0) break
+      }
+      return { operationId, chunks: told, isCut: characters >= maxHistoryCharacters }
     },
     noteWritten: (sheetId) => following.noteChange(sheetId),
+  }
+
+  /** What was logged from the rows in memory up to this place; null where it is too much, or leads elsewhere. */
+  async function loggedSince(
+    { id, accountId }: SheetRecord,
+    known: KnownRows,
+    head: number,
+  ): Promise<LoggedSince | null> {
+    let since = sinceRows.get(known.snapshot)
+    if (!since?.isFrom(known.logged)) {
+      since = createLoggedSince(known)
+      sinceRows.set(known.snapshot, since)
+    }
+    while (since.seq() < head) {
+      const chunks = await store.loggedChanges(id, since.seq(), readTogetherBytes, head)
+      if (chunks.length === 0) return null
+      for (const chunk of chunks) {
+        await turns.next(accountId)
+        const isNews = chunk.lastSeq > since.seq()
+        const reading =
+          isNews && since.hasRoomFor(chunk) && readWhole(chunk.entries, () => turns.next(accountId))
+        const its = reading ? await nullIfGone(reading) : null
+        if (!since.take(chunk, its)) return null
+      }
+    }
+    return since.seq() === head ? since : null
   }
 
   async function afterLook(
@@ -109,14 +166,14 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     record: SheetRecord,
     rows: Snapshot,
     known: KnownRows | null,
+    promise?: (place: Logged) => void,
   ): Promise<Logged | null> {
     const { id: sheetId, accountId, source, keyColumn } = record
-    const isToldAlike = begunAt.identity === (keyColumn ?? '')
-    if (isToldAlike && known?.logged.epoch === begunAt.epoch && known.logged.seq === begunAt.head) {
-      const isSame = known.snapshot === rows || known.snapshot.contentHash === rows.contentHash
-      if (isSame && begunAt.unplaced === null && begunAt.lookWantedForMs === null) return known.logged
-    }
+    const firstEpoch = newLogEpoch()
+    const isFirstOfLog = begunAt.epoch === null && begunAt.head === 0 && mayLog
+    if (isFirstOfLog && rows.listJson.byteLength > inlineBytes) promise?.({ epoch: firstEpoch, seq: 0 })
     for (let [tries, position] = [0, begunAt]; tries < maxTries; tries++) {
+      if (isAsLogged(position)) return { epoch: position.epoch, seq: position.head }
       const compared = await compareWith(position, record, rows, known)
       if (compared === 'overtaken') {
         const now = await store.changeLogOf(sheetId)
@@ -127,7 +184,12 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       const { epoch, head } = position
       const isNothingNew = compared.chunks.length === 0 && position.unplaced === null
       const isNothingToTell = isNothingNew && compared.state === null && position.lookWantedForMs === null
-      if (isNothingToTell && epoch !== null) return { epoch, seq: head }
+      if (isNothingToTell && epoch !== null) {
+        const place = { epoch, seq: head }
+        // They were compared with what the store has, which is dear: the next time their hash will do.
+        if (known?.logged.epoch !== epoch) await store.noteContent(sheetId, place, rows.contentHash)
+        return place
+      }
       // Whoever was overtaken may have seen something older: then only what is logged already is recognised.
       if (!mayLog || position !== begunAt) {
         if (isNothingNew && epoch !== null) return { epoch, seq: head }
@@ -142,10 +204,12 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       const identity = keyColumn ?? ''
       const atMs = clock.nowMs()
       const chunks = compared.chunks.map((chunk) => ({ ...chunk, atMs }))
-      const seen = { sheetId, accountId, source, position, chunks, identity, state: compared.state }
+      const { state } = compared
+      const { contentHash } = rows
+      const seen = { sheetId, accountId, source, position, chunks, identity, state, contentHash, firstEpoch }
       const outcome = await store.logSeen(seen)
       if (typeof outcome === 'number') {
-        retention.noteBytes(lengthOf([...chunks.map(({ entries }) => entries), ...(compared.state ?? [])]))
+        retention.noteBytes(lengthOf([...chunks.map(({ entries }) => entries), ...(state ?? [])]))
         if (chunks.length > 0) following.noteChange(sheetId)
         const logEpoch = epoch ?? (await store.changeLogOf(sheetId))?.epoch
         return logEpoch ? { epoch: logEpoch, seq: outcome } : null
@@ -158,6 +222,16 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
     }
     await store.wantLook(sheetId)
     return null
+
+    /** Without a look at all rows: they are those in memory that have this place, or have the hash that was noted with it. */
+    function isAsLogged(position: LogPosition): position is LogPosition & { epoch: string } {
+      const { epoch, head, identity, isBroken, contentHash, unplaced, lookWantedForMs } = position
+      if (epoch === null || identity !== (keyColumn ?? '')) return false
+      if (unplaced !== null || lookWantedForMs !== null) return false
+      const isKnownPlace = known?.logged.epoch === epoch && known.logged.seq === head
+      if (isKnownPlace && known.snapshot.contentHash === rows.contentHash) return true
+      return contentHash === rows.contentHash && !isBroken
+    }
   }
 
   /**
@@ -224,9 +298,10 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
       const isShort = since.reduce((sum, { byteLength }) => sum + byteLength, 0) <= maxSinceBytes
       if (from && 'snapshot' in from && !wantsState && unplaced === null && isShort) {
         const changes = since.flatMap((chunk) => readChanges(Buffer.from(chunk.buffer).toString()))
-        if (isExplainedByAdditions(from.snapshot, changes, next)) return { chunks: [], state: null }
+        if (await isExplainedByAdditions(from.snapshot, changes, next, nextTurn))
+          return { chunks: [], state: null }
       }
-      if (from === null && next.listJson.byteLength > inlineBytes) {
+      if (from === null && (next.listJson.byteLength > inlineBytes || lastRowOf(next) > inlineRows)) {
         const chunks = mustReset ? [...chunksOfChanges([{ kind: 'reset' }])] : []
         return { chunks, state: await stateOfRows(next, keyColumn !== null) }
       }
@@ -239,20 +314,24 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
         mustReset,
         wantsState,
       }
+      if (isMoment(input, inline)) return compare(input)
+      if (begunTurn) return compareInTurn(begunTurn)
       const knownBytes =
         from === null ? 0 : 'state' in from ? lengthOf(from.state) * 8 : from.snapshot.listJson.byteLength
-      const bytes = knownBytes + next.listJson.byteLength
-      if (bytes <= inlineBytes) return compare(input)
-      if (begunTurn) return compareInTurn(begunTurn)
+      const bytes = knownBytes + next.listJson.byteLength + lastRowOf(next) * bytesOfPlace
       return decoding.inTurn(accountId, async (turn) => {
         await turn.begin(bytes, true)
         return compareInTurn(turn)
       })
 
       async function compareInTurn(turn: ReadingTurn): Promise<Compared> {
-        const handed = await handToCompare(input, async () => turns.next(accountId))
+        const handed = await handToCompare(input, nextTurn)
         return (await turn.run(compareJob, handed.input, handed.handOver)).reply
       }
+    }
+
+    async function nextTurn(): Promise<void> {
+      await turns.next(accountId)
     }
 
     /** What was logged between two places, as it is: to be read by whoever compares. Some of it may be forgotten meanwhile. */
@@ -269,38 +348,27 @@ export function createChangeLog(parts: ChangeLogParts): SheetLog {
           after = chunk.lastSeq
           if (chunk.lastSeq > upToSeq) break
           const isCut = chunk.firstSeq <= afterSeq
-          const text = isCut ? JSON.stringify(changesAfter([chunk], afterSeq)) : chunk.entries
-          texts.push(ownBuffer(Buffer.from(text)))
+          const text = await nullIfGone(isCut ? textAfter(chunk, afterSeq) : bytesOf(chunk.entries, nextTurn))
+          if (text === null) return 'forgotten'
+          texts.push(text)
         }
         await turns.next(accountId)
       }
       return texts
+    }
+
+    async function textAfter(
+      { firstSeq, entries }: ChangeChunk,
+      seq: number,
+    ): Promise<Uint8Array<ArrayBuffer>> {
+      const { changes } = await readWhole(entries, nextTurn)
+      return ownBuffer(Buffer.from(JSON.stringify(changes.filter((_, nth) => firstSeq + nth > seq))))
     }
   }
 }
 
 function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0)
-}
-
-function changesAfter(chunks: readonly ChangeChunk[], seq: number): LoggedChange[] {
-  return chunks.flatMap(({ firstSeq, entries }) =>
-    readChanges(entries).filter((_, nth) => firstSeq + nth > seq),
-  )
-}
-
-/** A row's text by the last change that has it, or by the rows before them; null for a blank one. */
-function lastKnown(snapshot: Snapshot, changes: readonly LoggedChange[], rowNumber: number): string | null {
-  let row = rowNumber
-  for (const { kind, row: its, after = null } of changes.toReversed()) {
-    if (its === undefined) return null
-    if (kind === 'deleted') {
-      if (its <= row) row++
-    } else if (its === row) return after === snapshot.blankRowJson ? null : after
-    else if (kind === 'added' && its < row) row--
-  }
-  const place = placeOf(snapshot, row)
-  return place === null ? null : rowJson(snapshot, place)
 }
 
 /** Without what else a snapshot has: it is copied to the thread. */

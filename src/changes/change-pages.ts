@@ -2,13 +2,8 @@ import type { Logged } from '../sheets/sheet-log.ts'
 import { idleTimers, type Timers } from '../timers.ts'
 import { cursorText } from './cursor.ts'
 import type { Following } from './following.ts'
-import {
-  type ChangesRead,
-  charactersOf,
-  everyChange,
-  type ReadingChanges,
-  type ToldChange,
-} from './reading-changes.ts'
+import { charactersOf } from './read-change.ts'
+import { type ChangesRead, everyChange, type ReadingChanges, type ToldChange } from './reading-changes.ts'
 
 /**
  * The log in pages, for any number of followers: all who stand at the same place are handed the same page, which was read once. So
@@ -111,7 +106,8 @@ export function createChangePages({
     let from = place
     let [begun, characters] = [0, 0]
     const pages: [from: Logged, page: ChangePage][] = []
-    for (const [at, { cursor, change }] of changes.entries()) {
+    for (const [at, change] of changes.entries()) {
+      const { cursor } = change
       characters += charactersOf(change)
       const isLast = at === changes.length - 1
       if (characters < pageCharacters && !isLast) continue
@@ -152,7 +148,7 @@ export function createChangePages({
 }
 
 function isLong({ changes }: ChangePage): boolean {
-  return changes.reduce((sum, { change }) => sum + charactersOf(change), 0) > mostKeptCharacters
+  return changes.reduce((sum, change) => sum + charactersOf(change), 0) > mostKeptCharacters
 }
 
 function nameOf(sheetId: string, place: Logged): string {

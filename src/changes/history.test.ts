@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ChangeChunk } from '../store/changes/change-log.ts'
+import { type ChangeChunk, lengthOfEntries } from '../store/changes/change-log.ts'
 import { createLookingBack, type LookingBackParts, type PlaceBack } from './history.ts'
 
 const sheet = { id: 's', accountId: 'a' }
@@ -87,7 +87,7 @@ function logOf(changes: readonly number[], together = 1) {
         if (chunk.lastSeq <= after || chunk.firstSeq > upTo) continue
         if (bytes >= maxBytes) break
         found.push(chunk)
-        bytes += chunk.entries.length
+        bytes += lengthOfEntries(chunk)
       }
       read += bytes
       since += bytes

@@ -1,7 +1,10 @@
 import type { LoopTurns } from '../shares/loop-turns.ts'
-import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
-import type { ChangeChunk } from '../store/changes/change-log.ts'
+import { createOneAfterAnother } from '../shares/one-after-another.ts'
+import type { LoggedChange } from '../sheets/logged-change.ts'
+import { type ChangeChunk, lengthOfEntries } from '../store/changes/change-log.ts'
 import type { Store } from '../store/store.ts'
+import { lengthOfText, type ReadChange } from './read-change.ts'
+import { nullIfGone, readLong, readShort } from './read-entries.ts'
 
 /**
  * What became of a sheet, or of one of its rows, from the newest change to the oldest, in pages of some length: what is long takes more of
@@ -37,10 +40,9 @@ export interface LookedBack {
   next: PlaceBack | null
 }
 
-export interface PastChange {
+export interface PastChange extends ReadChange {
   seq: number
   atMs: number
-  change: LoggedChange
 }
 
 /** Nothing may have become of a row for long: what is older is looked through the next time. */
@@ -59,22 +61,9 @@ export interface LookingBackParts {
 }
 
 export function createLookingBack({ store, turns }: LookingBackParts): LookingBack {
-  /** An account's pages are made one after the other: a hundred that are asked for at once would each hold a part of the log. */
-  const lastOf = new Map<string, Promise<unknown>>()
+  const pages = createOneAfterAnother()
 
-  return {
-    before(sheet, wish) {
-      const { accountId } = sheet
-      const page = (lastOf.get(accountId) ?? Promise.resolve()).then(() => pageBefore(sheet, wish))
-      const settled = page
-        .catch(() => {})
-        .then(() => {
-          if (lastOf.get(accountId) === settled) lastOf.delete(accountId)
-        })
-      lastOf.set(accountId, settled)
-      return page
-    },
-  }
+  return { before: (sheet, wish) => pages.whenItsTurnComes(sheet.accountId, () => pageBefore(sheet, wish)) }
 
   async function pageBefore(
     { id, accountId }: SheetWithLog,
@@ -94,12 +83,14 @@ export function createLookingBack({ store, turns }: LookingBackParts): LookingBa
       // Once more, right before they are parsed: the turn in which the store was asked may be long over.
       await turns.next(accountId)
       for (const chunk of chunks.reverse()) {
-        for (const past of changesIn(chunk, last, end)) {
+        const its = await changesIn(chunk, accountId, last, end)
+        if (its === null) return { changes, next: null }
+        for (const past of its) {
           end = past.seq
           const verdict = follow.meet(past.change)
           if (verdict !== 'other') {
             changes.push(past)
-            toldCharacters += (past.change.before?.length ?? 0) + (past.change.after?.length ?? 0)
+            toldCharacters += lengthOfText(past, 'before') + lengthOfText(past, 'after')
           }
           if (verdict === 'first') return { changes, next: null }
           if (changes.length === limit || toldCharacters >= pageCharacters)
@@ -128,7 +119,7 @@ export function createLookingBack({ store, turns }: LookingBackParts): LookingBa
           await turns.next(accountId)
           const from = Math.max(last, end - 1 - count)
           const chunks = await store.loggedChanges(sheetId, from, stepCharacters, end - 1)
-          const characters = chunks.reduce((sum, { entries }) => sum + entries.length, 0)
+          const characters = chunks.reduce((sum, chunk) => sum + lengthOfEntries(chunk), 0)
           const isCut = (chunks.at(-1)?.lastSeq ?? end) < end - 1
           const isLong = characters >= stepCharacters / growth
           count = isCut ? 1 : isLong ? Math.max(1, Math.floor(count / growth)) : count * growth
@@ -139,6 +130,23 @@ export function createLookingBack({ store, turns }: LookingBackParts): LookingBa
       },
     }
   }
+
+  /** The newest first; null where they were forgotten meanwhile, with all before them. */
+  async function changesIn(
+    { firstSeq, atMs, entries }: ChangeChunk,
+    accountId: string,
+    last: number,
+    end: number,
+  ): Promise<PastChange[] | null> {
+    const nextTurn = () => turns.next(accountId)
+    const read =
+      typeof entries === 'string' ? readShort(entries) : await nullIfGone(readLong(entries, nextTurn))
+    if (read === null) return null
+    return read.changes
+      .map((read, nth) => ({ seq: firstSeq + nth, atMs, ...read }))
+      .filter(({ seq }) => seq > last && seq < end)
+      .reverse()
+  }
 }
 
 interface Step {
@@ -146,14 +154,6 @@ interface Step {
   begin: number
   chunks: ChangeChunk[]
   characters: number
-}
-
-/** The newest first. */
-function changesIn({ firstSeq, atMs, entries }: ChangeChunk, last: number, end: number): PastChange[] {
-  return readChanges(entries)
-    .map((change, nth) => ({ seq: firstSeq + nth, atMs, change }))
-    .filter(({ seq }) => seq > last && seq < end)
-    .reverse()
 }
 
 /** Backwards: what was added above a row moves it up, what was deleted there moves it down. */

@@ -1,11 +1,15 @@
-import { setImmediate as lookAtOthers } from 'node:timers/promises'
 import type { LoopTurns } from '../shares/loop-turns.ts'
-import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
+import { accountOf, type Taker } from '../shares/taker.ts'
+import type { LoggedChange } from '../sheets/logged-change.ts'
 import type { Logged } from '../sheets/sheet-log.ts'
-import type { LogPosition } from '../store/changes/change-log.ts'
+import type { Soon } from '../soon.ts'
+import { type ChangeChunk, type LogPosition, lengthOfEntries } from '../store/changes/change-log.ts'
 import type { Store } from '../store/store.ts'
 import { cursorText } from './cursor.ts'
 import type { Following } from './following.ts'
+import { createLongChunks } from './long-chunks.ts'
+import { charactersOf, type ReadChange } from './read-change.ts'
+import { nullIfGone, type ReadEntries, readShort } from './read-entries.ts'
 
 /** Reads the log of a sheet, for whoever may. */
 export interface ReadingChanges {
@@ -22,6 +26,8 @@ export interface ChangesWish {
   /** Equal for all who choose alike; null for one whose pages nobody else is likely to ask for, or who keeps them. */
   filterName: string | null
   matches(change: LoggedChange): boolean
+  /** In whose turn they are read; in the sheet's own where many share them. */
+  taker?: Taker
 }
 
 export interface ChangesWait {
@@ -39,10 +45,9 @@ export interface ChangesRead {
   over?: 'expired' | 'no_log'
 }
 
-export interface ToldChange {
+export interface ToldChange extends ReadChange {
   cursor: string
   atMs: number
-  change: LoggedChange
 }
 
 /** For whoever goes through all of them. */
@@ -65,6 +70,8 @@ interface KeptPage {
   characters: number
   /** Where the log stood: a page that reached its end has more by now, where that is elsewhere. */
   head: number
+  /** It went on to there, and was cut because of what is long in bytes, not in characters. */
+  cutAt: number | null
 }
 
 export function createReadingChanges({
@@ -74,6 +81,7 @@ export function createReadingChanges({
   turns,
 }: ReadingChangesParts): ReadingChanges {
   const kept = new Map<string, KeptPage>()
+  const longChunks = createLongChunks()
 
   return {
     positionOf: (sheetId) => store.changeLogOf(sheetId),
@@ -92,15 +100,16 @@ export function createReadingChanges({
   }
 
   async function after(sheetId: string, place: Logged, wish: ChangesWish): Promise<ChangesRead> {
-    await turns.next(sheetId)
+    await turns.next(wish.taker ?? sheetId)
     const { limit, filterName } = wish
     const name = filterName === null ? null : `${sheetId} ${cursorText(place)} ${limit} ${filterName}`
     const known = name === null ? undefined : kept.get(name)
-    const read = known ? null : await readAfter(sheetId, place, wish)
+    const read = known ? null : await nullIfGone(readAfter(sheetId, place, wish))
     // Asked afterwards: what was forgotten before the chunks were read is known by now.
     const position = await store.changeLogOf(sheetId)
     const over = reasonWhyOver(position, place)
     if (over) return { changes: [], next: place, hasMore: false, over }
+    if (read && read.cutAt !== null && position) read.read.hasMore ||= position.head > read.cutAt
     if (read) return name === null ? read.read : keep(name, read)
     if (known && (known.read.hasMore || known.head === position?.head)) return known.read
     if (name !== null) kept.delete(name)
@@ -110,34 +119,49 @@ export function createReadingChanges({
   async function readAfter(
     sheetId: string,
     place: Logged,
-    { limit, matches }: ChangesWish,
+    { limit, matches, taker = sheetId }: ChangesWish,
   ): Promise<KeptPage> {
     const chunks = await store.loggedChanges(sheetId, place.seq, pageCharacters)
     const changes: ToldChange[] = []
     const head = chunks.at(-1)?.lastSeq ?? place.seq
     let seq = place.seq
     let characters = 0
-    for (const { firstSeq, atMs, entries } of chunks) {
-      const isLong = entries.length > 2 * pageCharacters
-      // To take a long one from the store, to read it and to tell it takes ten milliseconds each: others are looked at in between.
-      if (isLong) await lookAtOthers()
-      const itsChanges = readChanges(entries)
-      if (isLong) await lookAtOthers()
-      for (const [nth, change] of itsChanges.entries()) {
-        const its = firstSeq + nth
-        if (its <= place.seq) continue
-        const isWanted = matches(change)
-        if (isWanted) characters += charactersOf(change)
+    let lookedThroughCharacters = 0
+    for (const chunk of chunks) {
+      // Of a store elsewhere, what many have asked for may come in the same moment.
+      await turns.next(taker)
+      const its = await entriesOf(sheetId, place.epoch, chunk, taker)
+      lookedThroughCharacters += its.characters
+      for (const [nth, read] of its.changes.entries()) {
+        const itsSeq = chunk.firstSeq + nth
+        if (itsSeq <= place.seq) continue
+        const isWanted = matches(read.change)
+        if (isWanted) characters += charactersOf(read)
         const isFull = changes.length === limit || (changes.length > 0 && characters > pageCharacters)
-        if (isFull)
-          return { read: { changes, next: { epoch: place.epoch, seq }, hasMore: true }, characters, head }
-        seq = its
-        if (isWanted) changes.push({ cursor: cursorText({ epoch: place.epoch, seq }), atMs, change })
+        if (isFull) return pageUpTo(true, null)
+        seq = itsSeq
+        const cursor = cursorText({ epoch: place.epoch, seq })
+        if (isWanted) changes.push({ cursor, atMs: chunk.atMs, ...read })
       }
     }
-    const bytes = chunks.reduce((sum, { entries }) => sum + entries.length, 0)
-    const hasMore = bytes >= pageCharacters
-    return { read: { changes, next: { epoch: place.epoch, seq }, hasMore }, characters, head }
+    const bytes = chunks.reduce((sum, chunk) => sum + lengthOfEntries(chunk), 0)
+    const hasMore = lookedThroughCharacters >= pageCharacters
+    return pageUpTo(hasMore, bytes >= pageCharacters ? head : null)
+
+    function pageUpTo(hasMore: boolean, cutAt: number | null): KeptPage {
+      return { read: { changes, next: { epoch: place.epoch, seq }, hasMore }, characters, head, cutAt }
+    }
+  }
+
+  function entriesOf(
+    sheetId: string,
+    epoch: string,
+    { firstSeq, entries }: ChangeChunk,
+    taker: Taker,
+  ): Soon<ReadEntries> {
+    if (typeof entries === 'string') return readShort(entries)
+    const name = `${sheetId} ${cursorText({ epoch, seq: firstSeq })} ${entries.bytes}`
+    return longChunks.read(name, entries, accountOf(taker), () => turns.next(taker))
   }
 
   function keep(name: string, page: KeptPage): ChangesRead {
@@ -149,10 +173,6 @@ export function createReadingChanges({
     if (oldest !== undefined) kept.delete(oldest)
     return page.read
   }
-}
-
-export function charactersOf({ before = '', after = '' }: LoggedChange): number {
-  return before.length + after.length + 200
 }
 
 function reasonWhyOver(position: LogPosition | null, place: Logged): ChangesRead['over'] {

@@ -1,3 +1,4 @@
+import type { Observe } from '../reporting/observe.ts'
 import type { Store } from '../store/store.ts'
 import { idleTimers, type Timers } from '../timers.ts'
 
@@ -15,10 +16,16 @@ export interface Retention {
 export interface RetentionParts {
   store: Pick<Store, 'forgetOldChanges'>
   maxAccountBytes: number
+  observe: Observe
   timers?: Timers
 }
 
-export function createRetention({ store, maxAccountBytes, timers = idleTimers }: RetentionParts): Retention {
+export function createRetention({
+  store,
+  maxAccountBytes,
+  observe,
+  timers = idleTimers,
+}: RetentionParts): Retention {
   let isClosed = false
   let isForgetting = false
   let noted = 0
@@ -43,6 +50,10 @@ export function createRetention({ store, maxAccountBytes, timers = idleTimers }:
     isForgetting = true
     void store
       .forgetOldChanges(maxAccountBytes)
+      .then(({ accountsOverShare }) => {
+        for (const accountId of accountsOverShare)
+          observe({ event: 'share_used_up', share: 'history_mb', accountId })
+      })
       .catch(() => {})
       .then(() => {
         isForgetting = false

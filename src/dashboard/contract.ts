@@ -1,4 +1,5 @@
 import type { ShownCaptcha, ShownField } from '../http/form-markup.ts'
+import type { LosingShare } from '../shares/shares.ts'
 
 /**
  * What the dashboard's pages and the owner's API say to each other: types and nothing else, for `web/` imports this file and
@@ -537,7 +538,23 @@ export interface UsageDay {
 
 /** What the account uses of what all share, as far as it lasts. Megabytes where the name says so. */
 export interface ShareView {
-  share: 'sheets' | 'upload_files' | 'upload_mb' | 'journal_mb' | 'sessions'
+  share: 'sheets' | 'upload_files' | 'upload_mb' | 'webhooks' | 'journal_mb' | 'history_mb' | 'sessions'
   used: number
   limit: number
+}
+
+/**
+ * What the account had used up in the last 24 hours when it wanted more, as the server that answers has seen it since its
+ * start. The latest first.
+ */
+export interface UsedUpSharesView {
+  /** A day at most. */
+  seenForMs: number
+  shares: UsedUpShareView[]
+}
+
+export interface UsedUpShareView {
+  share: LosingShare
+  times: number
+  agoMs: number
 }

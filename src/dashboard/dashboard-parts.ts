@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LookedBack, LookingBackWish } from '../changes/history.ts'
+import type { TextPart } from '../changes/long-text.ts'
 import type { Clock } from '../clock.ts'
 import type { Refusal } from '../errors.ts'
 import type { Compression } from '../http/compression.ts'
@@ -86,6 +87,8 @@ export interface OwnerReading {
   ): Promise<MadeJson | Refusal>
   /** Looks at the spreadsheet first, unless that takes long: what people did is in the log then. null where none is kept. */
   history(sheet: SheetRecord, wish: LookingBackWish): Promise<LookedBack | null>
+  /** JSON of which some is in the store, where it stays until it is sent. */
+  inPieces(sheet: SheetRecord, parts: readonly TextPart[]): MadeJson
   /** What is known of a sheet without waiting for long; null when that is nothing. */
   shape(sheet: SheetRecord, mustAskProvider?: boolean): Promise<SheetShape | null>
   /** The cells of the first rows, but for very long ones; null where they cannot be read. */

@@ -40,6 +40,7 @@ import type {
   StartView,
   TabsView,
   UsageView,
+  UsedUpSharesView,
   WebhookInput,
   WebhookView,
 } from './contract.ts'
@@ -152,6 +153,7 @@ export interface OwnerVerbs {
   'GET /audit': { answer: AuditEntryView[] }
   'GET /usage': { query: { days: string; sheet: string; key: string }; answer: UsageView }
   'GET /shares': { answer: ShareView[] }
+  'GET /shares/used-up': { answer: UsedUpSharesView }
 }
 
 export type OwnerVerb = keyof OwnerVerbs

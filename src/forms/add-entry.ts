@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pass } from '../admission/judge.ts'
 import { Refusal } from '../errors.ts'
 import type { EntryName, FormRecord, FormSettings } from '../management/forms/forms.ts'
+import { areVisitors } from '../shares/taker.ts'
 import { type Column, positionOfColumn } from '../sheets/rows/table.ts'
 import type { AdditionBounds } from '../sheets/writing/order.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
@@ -9,7 +10,7 @@ import type { CheckedEntry } from './entry.ts'
 
 export interface EntryToAdd {
   form: FormRecord
-  pass: Pick<Pass, 'sheet' | 'account'>
+  pass: Pick<Pass, 'sheet' | 'account' | 'taker'>
   row: CheckedEntry['row']
   /** What is sent twice under the same name is added once. */
   name: EntryName
@@ -31,7 +32,8 @@ export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'ad
   if (isMade && form.settings.fields.some(({ column }) => column === pass.sheet.keyColumn)) return outdated
   const text = JSON.stringify(row)
   const idempotencyKey = await currentName(accountId, asked.name, writing)
-  const asking = { accountId, sheet: pass.sheet, idempotencyKey, fingerprint: text }
+  const isForVisitors = areVisitors(pass.taker)
+  const asking = { accountId, isForVisitors, sheet: pass.sheet, idempotencyKey, fingerprint: text }
   let claim = await writing.claim(asking)
   // The second of two clicks waits for what became of the first.
   for (let time = 0; isInProgress(claim) && time < mostTries; time++) {
@@ -50,6 +52,7 @@ export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'ad
     bytes: Buffer.byteLength(text),
     sheet: pass.sheet,
     accountId,
+    isForVisitors,
     claim: claim.claimed,
     by: null,
     stillAdmitted,

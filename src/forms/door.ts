@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Admission } from '../admission/admit.ts'
 import { isOriginAllowed } from '../admission/key-policy.ts'
-import { ClientGone, parseRows, readBody } from '../api/request/body.ts'
+import { parseRows, readBody } from '../api/request/body.ts'
 import { parseForm } from '../api/request/form-body.ts'
 import type { Clock } from '../clock.ts'
 import { errorBody, Refusal, StoreFailure } from '../errors.ts'
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts'
+import { ClientGone } from '../http/client-gone.ts'
 import { captchaKinds } from '../http/form-markup.ts'
 import type { FormRecord, FormSettings, Forms } from '../management/forms/forms.ts'
 import type { HeldEntries } from '../management/forms/held-entries.ts'
@@ -16,6 +17,7 @@ import { clientNetwork } from '../shares/client-network.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
 import { refusalOfFailure } from '../sheets/refusal-of-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
+import type { Soon } from '../soon.ts'
 import { addEntry, isUnfit, wasAdded } from './add-entry.ts'
 import type { Captchas } from './captcha.ts'
 import { checkEntry, type Sent } from './entry.ts'
@@ -112,11 +114,11 @@ export function createFormsDoor(
   async function answerTo(request: IncomingMessage, form: FormRecord, network: string): Promise<Answer> {
     if (!form.isOpen) return closed
     if (request.method !== 'POST') return blank(form)
-    const body = await readBody(request, mostBytesSent)
+    const body = await readBody(request, () => turns.next(network), mostBytesSent)
     if (body instanceof Refusal) return refusalAnswer(body)
     // The first turn was for its head, and long ones take a while to be taken apart.
     await turns.next(network)
-    const sent = await readSentFields(body, request)
+    const sent = await readSentFields(body, request, () => turns.next(network))
     if (sent instanceof Refusal) return countVain(form, request, refusalAnswer(sent))
     const token = sent.get('_token') ?? ''
     const shownAtMs = tokens.shownAtMs(form.id, token)
@@ -203,10 +205,14 @@ const mostBytesSent = 1_000_000
 const mostFieldsSent = 200
 
 /** JSON as one object of scalars, or what a plain form sends. */
-async function readSentFields(body: Buffer, { headers }: IncomingMessage): Promise<Sent | Refusal> {
-  const form = parseForm(body, headers['content-type'], mostFieldsSent)
+async function readSentFields(
+  body: Buffer,
+  { headers }: IncomingMessage,
+  turn: () => Soon<void>,
+): Promise<Sent | Refusal> {
+  const form = await parseForm(body, headers['content-type'], mostFieldsSent, turn)
   if (form instanceof Refusal) return form
-  const rows = form ? [form] : await parseRows(body, headers['content-encoding'], 'one')
+  const rows = form ? [form] : await parseRows(body, headers['content-encoding'], 'one', turn)
   if (rows instanceof Refusal) return rows
   return new Map((rows[0] ?? []).map(([name, value]) => [name, value === null ? '' : String(value)]))
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { ClientGone } from './client-gone.ts'
 
 /**
  * A request that one door makes of another for whoever knocked at it: over that one's connection, from its address and with its key, so
@@ -44,14 +45,22 @@ export function asIncoming({ from, method, url, headers = {}, body, left }: Inne
 
 const lefts = new WeakMap<IncomingMessage, AbortSignal>()
 
-/** Says when whoever asks is gone: whoever waits for it need not. */
-export function watchCaller(request: IncomingMessage): { left: AbortSignal; forget(): void } {
+export interface WatchedCaller {
+  /** Aborted when they are gone: whoever waits for them need not. The reason is `ClientGone`. */
+  left: AbortSignal
+  /** They said that they send no more: most have left, and some still read. */
+  hasPerhapsLeft(): boolean
+  forget(): void
+}
+
+export function watchCaller(request: IncomingMessage): WatchedCaller {
   const { socket } = request
   const left = new AbortController()
-  const leave = () => left.abort()
+  const leave = () => left.abort(new ClientGone('The client went away while it waited'))
   const inner = lefts.get(request)
   socket.once('close', leave)
   inner?.addEventListener('abort', leave, { once: true })
   if (socket.destroyed || inner?.aborted) leave()
-  return { left: left.signal, forget: () => socket.off('close', leave) }
+  const hasPerhapsLeft = () => socket.readableEnded
+  return { left: left.signal, hasPerhapsLeft, forget: () => socket.off('close', leave) }
 }

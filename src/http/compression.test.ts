@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { systemClock } from '../clock.ts'
 import type { Observation } from '../reporting/observe.ts'
+import { visitorsOf } from '../shares/taker.ts'
 import { type Compression, createCompression } from './compression.ts'
 
 const mebibyte = 1024 * 1024
@@ -40,11 +41,31 @@ test('of one account one long list is compressed at a time; who waits too long f
     seen.filter(({ event }) => event === 'share_used_up'),
     [{ event: 'share_used_up', share: 'compression_at_once', accountId: 'acme' }],
   )
-  const other = await compression.whole({ ...long, accountId: 'other', chunks: [words(mebibyte)] })
+  const other = await compression.whole({ ...long, taker: 'other', chunks: [words(mebibyte)] })
   assert.ok(other, 'another account has its own turns')
   isReleased.resolve()
   assert.ok(await first)
   assert.ok(await compression.whole({ ...acme, ...long, chunks: [words(mebibyte)] }))
+})
+
+test('visitors who hold what their account may compress at once keep nobody with a key from it', async (t) => {
+  const { compression } = start(20)
+  const long = { coding: 'br', isLong: true } as const
+  const isHalfDone = Promise.withResolvers<void>()
+  const isReleased = Promise.withResolvers<void>()
+  t.after(() => isReleased.resolve())
+  async function* untilReleased(): AsyncGenerator<Uint8Array> {
+    yield words(mebibyte)
+    isHalfDone.resolve()
+    await isReleased.promise
+  }
+  const visitors = { taker: visitorsOf(acme.taker) }
+  const first = compression.whole({ ...visitors, ...long, chunks: untilReleased() })
+  await isHalfDone.promise
+  assert.equal(await compression.whole({ ...visitors, ...long, chunks: [words(mebibyte)] }), null)
+  assert.ok(await compression.whole({ ...acme, ...long, chunks: [words(mebibyte)] }))
+  isReleased.resolve()
+  assert.ok(await first)
 })
 
 test('a reader that stopped reading a compressed stream holds no turn', async () => {
@@ -75,7 +96,7 @@ test('a source that fails fails the stream, and the turn is free again', async (
   assert.ok(await compression.whole({ ...acme, chunks: [words(mebibyte)], coding: 'zstd', isLong: true }))
 })
 
-const acme = { accountId: 'acme' }
+const acme = { taker: 'acme' }
 
 function words(length: number): Uint8Array {
   const bytes = Buffer.alloc(length)

@@ -5,6 +5,7 @@ import { constants, createBrotliCompress, createGzip, createZstdCompress } from 
 import type { Clock } from '../clock.ts'
 import type { Observe } from '../reporting/observe.ts'
 import type { Shares } from '../shares/shares.ts'
+import { accountOf, type Taker } from '../shares/taker.ts'
 import { createTurnstile, type TurnstilePlace } from '../shares/turnstile.ts'
 import type { Coding } from './content-coding.ts'
 
@@ -20,7 +21,7 @@ export interface Compression {
 }
 
 export interface CompressionWish {
-  accountId: string
+  taker: Taker
   /** Not touched where the answer is null. */
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   coding: Coding
@@ -60,48 +61,50 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
   // Bounded by how long anybody waits for the first turn, and by how many connections there are.
   const waitingOfAccount = Number.POSITIVE_INFINITY
   const steps = createTurnstile({ ...turnstile, waitingOfAccount, places })
-  /** What is made of a long list stays in memory until the end. */
-  const longLists = createTurnstile({ ...turnstile, waitingOfAccount, places: Number.POSITIVE_INFINITY })
-  const streams = createTurnstile({
+  const inMemory = {
     ...turnstile,
     waitingOfAccount,
     places: Number.POSITIVE_INFINITY,
-    placesOfAccount: streamsOfAccount,
-  })
+    // A visitor may hold a place for as long as it likes, and nobody with a key shall go without for it.
+    areVisitorsBeside: true,
+  }
+  /** What is made of a long list stays in memory until the end. */
+  const longLists = createTurnstile(inMemory)
+  const streams = createTurnstile({ ...inMemory, placesOfAccount: streamsOfAccount })
 
   return {
     async whole({ isLong, ...wish }) {
-      const { accountId } = wish
-      const place = isLong ? await longLists.takePlace(accountId, patienceMs) : null
+      const { taker } = wish
+      const place = isLong ? await longLists.takePlace(taker, patienceMs) : null
       try {
-        if (isLong && !place) return reportUsedUp(accountId)
-        if (!(await isTurnNear(accountId))) return reportUsedUp(accountId)
+        if (isLong && !place) return reportUsedUp(taker)
+        if (!(await isTurnNear(taker))) return reportUsedUp(taker)
         return await Array.fromAsync(compressed(wish))
       } finally {
         place?.leavePlace()
       }
     },
     async stream(wish) {
-      const { accountId } = wish
-      const place = await streams.takePlace(accountId, patienceMs)
-      if (place && (await isTurnNear(accountId))) return leavingAtEnd(compressed(wish), place)
+      const { taker } = wish
+      const place = await streams.takePlace(taker, patienceMs)
+      if (place && (await isTurnNear(taker))) return leavingAtEnd(compressed(wish), place)
       place?.leavePlace()
-      return reportUsedUp(accountId)
+      return reportUsedUp(taker)
     },
   }
 
-  function reportUsedUp(accountId: string): null {
-    observe({ event: 'share_used_up', share: 'compression_at_once', accountId })
+  function reportUsedUp(taker: Taker): null {
+    observe({ event: 'share_used_up', share: 'compression_at_once', accountId: accountOf(taker) })
     return null
   }
 
-  async function isTurnNear(accountId: string): Promise<boolean> {
-    const place = await steps.takePlace(accountId, patienceMs)
+  async function isTurnNear(taker: Taker): Promise<boolean> {
+    const place = await steps.takePlace(taker, patienceMs)
     place?.leavePlace()
     return place !== null
   }
 
-  async function* compressed({ accountId, chunks, coding }: CompressionWish): AsyncGenerator<Uint8Array> {
+  async function* compressed({ taker, chunks, coding }: CompressionWish): AsyncGenerator<Uint8Array> {
     const compressor = compressors[coding](chunkSizeFor(chunks))
     const made: Uint8Array[] = []
     compressor.on('data', (piece: Uint8Array) => made.push(piece))
@@ -111,11 +114,11 @@ export function createCompression({ shares, clock, observe }: CompressionParts):
       for await (const chunk of chunks) {
         for (let from = 0; from < chunk.byteLength; from += stepBytes) {
           const part = chunk.subarray(from, from + stepBytes)
-          await steps.pass(accountId, () => writePart(compressor, part))
+          await steps.pass(taker, () => writePart(compressor, part))
           yield* made.splice(0)
         }
       }
-      await steps.pass(accountId, () => endCompressor(compressor))
+      await steps.pass(taker, () => endCompressor(compressor))
       yield* made.splice(0)
     } finally {
       compressor.destroy()

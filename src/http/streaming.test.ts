@@ -29,6 +29,30 @@ test('a reader gets all of it, and nothing without a turn', async (t) => {
   assert.ok(bytes.equals(list))
 })
 
+test('a piece is with the system before its turn is over, also where nobody knows the length of all', async (t) => {
+  const piece = Buffer.alloc(10_000, 'changes; ')
+  const written: number[] = []
+  const server = createServer((_request, response) => {
+    response.writeHead(200)
+    function* chunks() {
+      for (let nth = 0; nth < 3; nth++) {
+        written.push(response.socket?.bytesWritten ?? 0)
+        yield piece
+      }
+      written.push(response.socket?.bytesWritten ?? 0)
+    }
+    const onFailure = (error: unknown) => assert.fail(String(error))
+    void sendStream(response, { chunks: chunks(), bytes: null, holds: [], nextTurn() {}, onFailure })
+  })
+  server.listen(0, '127.0.0.1')
+  t.after(() => void server.close())
+  await once(server, 'listening')
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  assert.equal((await answer.bytes()).byteLength, 3 * piece.byteLength)
+  for (const [nth, bytes] of written.entries())
+    assert.ok(bytes >= nth * piece.byteLength, `${bytes} bytes are written of ${nth} pieces`)
+})
+
 test('a reader who leaves a piece lying for too long is cut, whatever else it sends', async (t) => {
   const waits: { delayMs: number; work(): void; isOver: boolean }[] = []
   const { response, socket } = await ask(t, () => undefined, {

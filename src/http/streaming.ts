@@ -39,10 +39,9 @@ export async function sendStream(
         if (turn instanceof Promise) await turn
         if (response.destroyed) return
         const slice = chunk.byteLength <= sliceBytes ? chunk : chunk.subarray(from, from + sliceBytes)
-        const isTaken = response.write(slice)
-        // Node would hand it to the system later, with all that others write in the same round: outside of any turn.
-        response.socket?.uncork()
-        if (!isTaken) await waitForDrain(response, mostUnreadMs, timers)
+        response.write(slice)
+        handOver(response)
+        if (response.writableNeedDrain) await waitForDrain(response, mostUnreadMs, timers)
       }
     }
     response.end()
@@ -50,6 +49,17 @@ export async function sendStream(
     response.destroy()
     onFailure(error)
   }
+}
+
+/**
+ * Node would hand it to the system later, with all that others write in the same round: outside of any turn. It holds back the answer
+ * as well as its connection, and whoever lets go of the connection alone has the length of a piece, its line ends and the piece
+ * itself written one by one.
+ */
+function handOver(response: ServerResponse): void {
+  // One that is let go of and was not held back is held back from then on.
+  if (response.writableCorked > 0) response.uncork()
+  else response.socket?.uncork()
 }
 
 function waitForDrain(

@@ -29,6 +29,8 @@ export function parseTarget(raw: string): Target {
 }
 
 export function decodeOrNull(text: string): string | null {
+  // Of a query of 16 KB, thousands of names and values come through here.
+  if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)
   } catch {

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { processorMs } from '../../test/processor-time.ts'
 import type { Observation } from '../reporting/observe.ts'
+import { visitorsOf } from '../shares/taker.ts'
 import { createUnreadAnswers } from './unread-answers.ts'
 
 const mebibyte = 1024 * 1024
@@ -57,6 +58,58 @@ test('all accounts together have an end too: whoever holds most loses the oldest
   assert.equal(large.destroyed, false, 'what begins is sent')
   large.emit('close')
   assert.equal(begin('small', list()).destroyed, false)
+})
+
+test('slow visitors lose theirs before anybody else of their account, and cost nobody else of it an answer', () => {
+  const { begin } = start(10)
+  const list = () => new Uint8Array(4 * mebibyte)
+  const visitors = visitorsOf('acme')
+  const own = [begin('acme', list()), begin('acme', list())]
+  const slow = Array.from({ length: 5 }, () => begin(visitors, list()))
+  assert.ok(own.every(({ destroyed }) => !destroyed))
+  assert.deepEqual(
+    slow.map(({ destroyed }) => destroyed),
+    [true, true, true, true, false],
+  )
+  own.push(begin('acme', list()))
+  assert.deepEqual([own[0]?.destroyed, slow[4]?.destroyed], [false, true])
+  begin('acme', list())
+  assert.equal(own[0]?.destroyed, true, 'of its own making')
+})
+
+test('where all together hold too much, a visitor’s answer gives way to those of its account, also as it begins', () => {
+  const { begin } = start(100, 10)
+  const own = begin('acme', new Uint8Array(8 * mebibyte))
+  const visitor = begin(visitorsOf('acme'), new Uint8Array(4 * mebibyte))
+  assert.deepEqual([own.destroyed, visitor.destroyed], [false, true])
+})
+
+test('where all together hold too much, a visitor’s answer costs nobody with a key theirs, of whatever account', () => {
+  const { begin, seen } = start(100, 10)
+  const list = (mebibytes: number) => new Uint8Array(mebibytes * mebibyte)
+  const ofKeys = [begin('one', list(4)), begin('several', list(1)), begin('several', list(1))]
+  const first = begin(visitorsOf('open'), list(3))
+  const second = begin(visitorsOf('another'), list(3))
+  assert.deepEqual([first.destroyed, second.destroyed], [true, false], 'another visitor’s goes')
+  second.emit('close')
+  ofKeys.push(begin('one', list(3)))
+  const third = begin(visitorsOf('open'), list(3))
+  assert.equal(third.destroyed, true, 'there is nothing else to cut')
+  assert.ok(ofKeys.every(({ destroyed }) => !destroyed))
+  assert.deepEqual(
+    seen.map((observation) => 'accountId' in observation && observation.accountId),
+    ['open', 'open'],
+  )
+})
+
+test('a visitor’s answer that is alone is sent however long it is, and so is one of a list that others read', () => {
+  const { begin } = start(100, 10)
+  const alone = begin(visitorsOf('open'), new Uint8Array(30 * mebibyte))
+  assert.equal(alone.destroyed, false)
+  alone.emit('close')
+  const list = new Uint8Array(30 * mebibyte)
+  const readers = [begin('acme', list), begin(visitorsOf('acme'), list), begin('acme', list)]
+  assert.ok(readers.every(({ destroyed }) => !destroyed))
 })
 
 test('another reader of a list in many pieces costs the same, however many read it already', async () => {

@@ -1,14 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import type { Observe } from '../reporting/observe.ts'
 import type { ShareName } from '../shares/shares.ts'
+import { accountOf, areVisitors, type Taker } from '../shares/taker.ts'
 
 /**
  * Long answers that are still being read. They are sent from the memory of their snapshot, or of what was compressed of it,
  * without a copy: any number of readers costs nothing more, but each holds on to it, also when newer rows have long taken its place.
- * So there is an end to what the slow readers of one account can keep in memory.
+ * So there is an end to what the slow readers of one account can keep in memory. Visitors among them lose theirs before anybody with a
+ * key does, and nobody with one, of whatever account, loses any for them.
  */
 export interface UnreadAnswers {
-  begin(accountId: string, response: UnreadAnswer, holds: readonly ArrayBufferView[]): void
+  begin(taker: Taker, response: UnreadAnswer, holds: readonly ArrayBufferView[]): void
 }
 
 type UnreadAnswer = Pick<ServerResponse, 'once' | 'destroy' | 'destroyed'>
@@ -22,6 +24,7 @@ interface Holding {
 interface Unread {
   response: UnreadAnswer
   holding: Holding
+  isVisitors: boolean
 }
 
 /** Buffers and how often each is held, and what they have together: kept up to date, because thousands may read one list. */
@@ -33,6 +36,8 @@ interface HeldBuffers {
 interface OfAccount {
   /** The oldest first. */
   answers: Set<Unread>
+  /** Those of visitors among them, the oldest first. */
+  answersOfVisitors: Set<Unread>
   /** By how many answers each is held. */
   holdings: Map<Holding, number>
   held: HeldBuffers
@@ -44,7 +49,10 @@ const shortBytes = 256 * 1024
 export interface UnreadLimits {
   /** One account may hold so much, beside what its newest answer holds. */
   maxBytes: number
-  /** All together may hold so much: beyond it, whoever holds most loses the oldest. The answer that begins is never cut. */
+  /**
+   * All together may hold so much: beyond it, whoever holds most loses the oldest. The answer that begins is cut where it is a visitor's,
+   * and what is left is read with keys.
+   */
   maxTotalBytes: number
 }
 
@@ -58,20 +66,26 @@ export function createUnreadAnswers(
   const known = new WeakMap<readonly ArrayBufferView[], Holding>()
 
   return {
-    begin(accountId, response, holds) {
+    begin(taker, response, holds) {
       if (response.destroyed || isShort(holds)) return
       const holding = holdingOf(holds)
       if (holding.bytes < shortBytes) return
-      const unread = { response, holding }
+      const isVisitors = areVisitors(taker)
+      const accountId = accountOf(taker)
+      const unread = { response, holding, isVisitors }
       const account = accounts.get(accountId) ?? newAccount()
       accounts.set(accountId, account)
       account.answers.add(unread)
+      if (isVisitors) account.answersOfVisitors.add(unread)
+      const heldBefore = heldByAll.bytes
       const count = account.holdings.get(holding) ?? 0
       account.holdings.set(holding, count + 1)
       if (count === 0) for (const held of [account.held, heldByAll]) hold(held, holding)
       response.once('close', () => letGo(accountId, account, unread))
-      if (account.answers.size > 1) cutOldest(accountId, account, holding)
-      while (heldByAll.bytes > maxTotalBytes && cutLargest(unread));
+      if (account.answers.size > 1) cutOldest(accountId, account, unread)
+      // Whoever reads what others read already costs nothing, and to cut it would give nothing back.
+      if (heldByAll.bytes > heldBefore)
+        while (heldByAll.bytes > maxTotalBytes && cutLargest(accountId, account, unread));
     },
   }
 
@@ -86,6 +100,7 @@ export function createUnreadAnswers(
 
   function letGo(accountId: string, account: OfAccount, unread: Unread): void {
     if (!account.answers.delete(unread)) return
+    account.answersOfVisitors.delete(unread)
     if (account.answers.size === 0) accounts.delete(accountId)
     const { holding } = unread
     const count = account.holdings.get(holding) ?? 0
@@ -100,33 +115,55 @@ export function createUnreadAnswers(
     observe({ event: 'share_used_up', share, accountId })
   }
 
-  /** Who has several loses the oldest of them before anybody loses the only one. False when nothing is left to cut. */
-  function cutLargest(newest: Unread): boolean {
-    let largest: { accountId: string; account: OfAccount; bytes: number; isOnly: boolean } | null = null
-    for (const [accountId, account] of accounts) {
-      const isOnly = account.answers.size === 1
-      if (isOnly && account.answers.has(newest)) continue
-      const { bytes } = account.held
+  /** Who has several loses the oldest of them before anybody loses the only one. False when nothing more is to be cut. */
+  function cutLargest(accountId: string, account: OfAccount, newest: Unread): boolean {
+    let largest: { id: string; its: OfAccount; bytes: number; isOnly: boolean } | null = null
+    for (const [id, its] of accounts) {
+      const isOnly = its.answers.size === 1
+      if (isOnly && its === account) continue
+      if (newest.isVisitors && its.answersOfVisitors.size === 0) continue
+      const { bytes } = its.held
       const isLarger = !largest || (isOnly === largest.isOnly ? bytes > largest.bytes : !isOnly)
-      if (isLarger) largest = { accountId, account, bytes, isOnly }
+      if (isLarger) largest = { id, its, bytes, isOnly }
     }
-    const [oldest] = largest?.account.answers ?? []
-    if (!largest || !oldest || oldest === newest) return false
-    cut(largest.accountId, largest.account, oldest, 'unread_total_percent')
-    return true
+    // All others are read with keys. Alone, it is sent however long it is.
+    const from = largest ?? (newest.isVisitors && accounts.size > 1 ? { id: accountId, its: account } : null)
+    const oldest = from && oldestOf(from.its, newest)
+    if (!from || !oldest) return false
+    cut(from.id, from.its, oldest, 'unread_total_percent')
+    return oldest !== newest
   }
 
-  function cutOldest(accountId: string, account: OfAccount, newest: Holding): void {
-    for (const unread of account.answers) {
-      if (account.held.bytes - newest.bytes <= maxBytes) return
-      if (unread.holding === newest || unread.holding.buffers.isSubsetOf(newest.buffers)) continue
-      cut(accountId, account, unread, 'unread_percent')
-    }
+  function cutOldest(accountId: string, account: OfAccount, { holding: newest, isVisitors }: Unread): void {
+    const { answers, answersOfVisitors, held } = account
+    for (const among of isVisitors ? [answersOfVisitors] : [answersOfVisitors, answers])
+      for (const unread of among) {
+        if (held.bytes - newest.bytes <= maxBytes) return
+        if (unread.holding === newest || unread.holding.buffers.isSubsetOf(newest.buffers)) continue
+        cut(accountId, account, unread, 'unread_percent')
+      }
   }
 }
 
+/** A visitor's that begins gives way to those of its account that somebody with a key reads. */
+function oldestOf({ answers, answersOfVisitors }: OfAccount, newest: Unread): Unread | undefined {
+  const [oldestOfVisitors] = answersOfVisitors
+  if (oldestOfVisitors && oldestOfVisitors !== newest) return oldestOfVisitors
+  return newest.isVisitors && oldestOfVisitors ? newest : firstBut(newest, answers)
+}
+
+function firstBut(newest: Unread, answers: Iterable<Unread>): Unread | undefined {
+  for (const unread of answers) if (unread !== newest) return unread
+  return undefined
+}
+
 function newAccount(): OfAccount {
-  return { answers: new Set(), holdings: new Map(), held: { holders: new Map(), bytes: 0 } }
+  return {
+    answers: new Set(),
+    answersOfVisitors: new Set(),
+    holdings: new Map(),
+    held: { holders: new Map(), bytes: 0 },
+  }
 }
 
 function hold(held: HeldBuffers, { buffers }: Holding): void {

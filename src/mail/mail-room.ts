@@ -25,7 +25,7 @@ export interface RunningMailRoom extends MailRoom {
 }
 
 export interface MailRoomParts {
-  store: Pick<Store, 'addMail' | 'takeDueMail' | 'removeMail' | 'postponeMail'>
+  store: Pick<Store, 'addMail' | 'accountsWithDueMail' | 'takeDueMail' | 'removeMail' | 'postponeMail'>
   sealing: Pick<Sealing, 'keyId' | 'seal' | 'open'>
   transport: MailTransport
   observe: Observe
@@ -36,17 +36,25 @@ const sendEveryMs = 1_000
 const holdMs = 2 * 60_000
 const firstPauseMs = 30_000
 const longestPauseMs = 60 * 60_000
+/** As many accounts have one under way, and no account two. */
 const sendingAtOnce = 4
+/** Some of those that wait; who of them has not been served for longest is next. */
+const accountsLookedAt = 500
+const accountsRemembered = 10_000
 const closingMs = 2_000
 
 export function openMailRoom({ store, sealing, transport, observe }: MailRoomParts): RunningMailRoom {
-  const underWay = new Set<Promise<void>>()
+  /** By the account whose mail it is. */
+  const underWay = new Map<string, Promise<void>>()
+  /**
+   * In the order in which they were served. Turns go round: whoever has hundreds to send, or signs up under sixty names, keeps nobody's
+   * link to sign in from going out.
+   */
+  const served = new Set<string>()
   let sending: Promise<void> = Promise.resolve()
   let isSending = false
   let isOpen = true
-  const timer = setInterval(() => {
-    if (!isSending) sending = sendDueMail()
-  }, sendEveryMs).unref()
+  const timer = setInterval(sendNext, sendEveryMs).unref()
 
   return {
     async post(letter, to) {
@@ -59,7 +67,7 @@ export function openMailRoom({ store, sealing, transport, observe }: MailRoomPar
       await sending
       // A server that hangs must not keep this one from ending.
       const cancel = idleTimers.after(closingMs, () => transport.close())
-      await Promise.all(underWay)
+      await Promise.all(underWay.values())
       cancel()
     },
   }
@@ -76,22 +84,47 @@ export function openMailRoom({ store, sealing, transport, observe }: MailRoomPar
     }
   }
 
+  function sendNext(): void {
+    if (isOpen && !isSending) sending = sendDueMail()
+  }
+
   /** A store that is away is asked again the next time. */
   async function sendDueMail(): Promise<void> {
     isSending = true
     try {
       while (isOpen && underWay.size < sendingAtOnce) {
-        const due = await store.takeDueMail(holdMs)
-        if (!due) break
-        const sending: Promise<void> = deliver(due)
-          .catch(() => {})
-          .finally(() => underWay.delete(sending))
-        underWay.add(sending)
+        const accountId = nextInTurn(await store.accountsWithDueMail(accountsLookedAt))
+        if (accountId === null) break
+        const due = await store.takeDueMail(holdMs, accountId)
+        if (due) start(due)
       }
     } catch {
     } finally {
       isSending = false
     }
+  }
+
+  function nextInTurn(waiting: readonly string[]): string | null {
+    const free = new Set(waiting.filter((accountId) => !underWay.has(accountId)))
+    for (const accountId of free) if (!served.has(accountId)) return accountId
+    for (const accountId of served) if (free.has(accountId)) return accountId
+    return null
+  }
+
+  function noteServed(accountId: string): void {
+    served.delete(accountId)
+    served.add(accountId)
+    const [oldest] = served.size > accountsRemembered ? served : []
+    if (oldest !== undefined) served.delete(oldest)
+  }
+
+  function start(due: DueMail): void {
+    const done = () => {
+      underWay.delete(due.accountId)
+      sendNext()
+    }
+    noteServed(due.accountId)
+    underWay.set(due.accountId, deliver(due).then(done, done))
   }
 
   async function deliver(due: DueMail): Promise<void> {

@@ -142,7 +142,7 @@ export function createMetrics(): Metrics {
 
   const sharesUsedUp = new Counter({
     name: 'rowport_shares_used_up_total',
-    help: 'Times that an account or an address was refused, or lost an idle connection, because its share of what all share was used up',
+    help: 'Times that an account or an address was refused, went without, or lost something older, because its share of what all share was used up',
     labelNames: ['share'],
     registers,
   })

@@ -79,11 +79,14 @@ export type Observation =
       per: 'user' | 'project'
       by: 'budget' | 'provider'
     }
-  /** A provider failed again and again for one owner and is left alone for a moment. */
+  /**
+   * A provider failed again and again for one owner and is left alone for a moment. `credentialId`: the account's id, where it
+   * asks without a credential.
+   */
   | { event: 'provider_rested'; provider: string; credentialId: string; forMs: number }
   /**
-   * Somebody has all that one may take of what all share, and was refused more of it or lost some of it that was idle;
-   * null for a stranger.
+   * Somebody has all that one may take of what all share, and was refused more of it, went without, or lost some of it that was
+   * older; null for a stranger.
    */
   | { event: 'share_used_up'; share: ShareName; accountId: string | null }
   /** What a look found could not be held against the log; the next look does it. */

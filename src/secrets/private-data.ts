@@ -29,22 +29,50 @@ export interface OpenEntry {
   mode: number
 }
 
-/** Lists what is ours and can be read by others. Files that were connected elsewhere are their owners' to open or close. */
+/** Beside the folders; SQLite puts three files beside its own, and a secret that was not finished has a name of its own. */
+const ownFile = /^(?:rowport\.db(?:-wal|-shm|-journal)?|secret(?:\.[0-9a-f]+\.tmp)?)$/
+/** We put nothing deeper: whatever somebody else has there is closed with the folder above it. */
+const deepest = 3
+
+/**
+ * Lists what is ours and can be read by others: the folders of sheets and uploads with all that lies in them, and beside them
+ * what has one of our names. Files that were connected elsewhere are their owners' to open or close.
+ */
 export async function openToOthers(dataFolder: string): Promise<OpenEntry[]> {
   // Windows has no such modes, and tells the same one of every file.
   if (process.platform === 'win32') return []
-  const own = ['rowport.db', 'rowport.db-wal', 'rowport.db-shm', 'secret', join('sheets', 'products.csv')]
+  const names = (await namesIn(dataFolder)).filter((name) => ownFile.test(name))
+  const sheets = join(dataFolder, 'sheets')
+  const uploads = join(dataFolder, 'files')
   const found = [
     await open(dataFolder, folderMode, stat),
-    await open(join(dataFolder, 'sheets'), folderMode),
-    ...(await Promise.all(own.map((name) => open(join(dataFolder, name), fileMode)))),
+    await open(sheets, folderMode),
+    await open(uploads, folderMode, stat),
+    ...(await Promise.all(names.map((name) => open(join(dataFolder, name), fileMode)))),
+    // Where somebody has put a link for the folder, the rest of what it leads to is theirs.
+    ...((await isLink(sheets))
+      ? [await open(join(sheets, 'products.csv'), fileMode)]
+      : await openWithin(sheets, 1)),
+    ...(await openWithin(uploads, 1)),
   ]
-  const uploads = join(dataFolder, 'files')
-  found.push(await open(uploads, folderMode, stat))
-  for (const account of await namesIn(uploads)) {
-    const folder = join(uploads, account)
-    found.push(await open(folder, folderMode))
-    for (const name of await namesIn(folder)) found.push(await open(join(folder, name), fileMode))
+  return found.filter((entry) => entry !== null)
+}
+
+/** Whether owners have put files there: so it is ours, also where the database is elsewhere. */
+export async function hasUploads(dataFolder: string): Promise<boolean> {
+  return (await namesIn(join(dataFolder, 'files'))).some((name) => name.startsWith('acc_'))
+}
+
+/** One entry after the other: a start has the time, and there may be very many. */
+async function openWithin(folder: string, depth: number): Promise<OpenEntry[]> {
+  const found: (OpenEntry | null)[] = []
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isFile()) found.push(await open(path, fileMode))
+    if (!entry.isDirectory()) continue
+    found.push(await open(path, folderMode))
+    if (depth < deepest) found.push(...(await openWithin(path, depth + 1)))
   }
   return found.filter((entry) => entry !== null)
 }
@@ -83,6 +111,10 @@ async function open(
   const entry = await statOf(path).catch(() => null)
   if (!entry || entry.isSymbolicLink()) return null
   return (entry.mode & forOthers) === 0 ? null : { path, mode }
+}
+
+async function isLink(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null))?.isSymbolicLink() ?? false
 }
 
 function namesIn(folder: string): Promise<string[]> {

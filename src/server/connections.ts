@@ -12,6 +12,9 @@ import type { Shares } from '../shares/shares.ts'
  * the longest: its own where its address has all it may have, else one of the address that holds the most. So whoever
  * comes from elsewhere always gets in, however many connections others hold and leave idle.
  *
+ * Addresses with a few are all alike: as many as a browser opens are no more of an attack than one is, and where thousands of
+ * addresses hold one each, whoever has two would be the first to lose one. Of theirs the one goes that was used the longest ago.
+ *
  * A connection of a trusted proxy is nobody's: the next request on it may be another client's. Such connections are not
  * counted by address and never closed to make room, which could meet a request that is on its way. What is counted instead
  * are the requests under way of each client that the proxy speaks for, which is what that client's own connections would be.
@@ -41,6 +44,7 @@ interface OpenSocket {
   response: ServerResponse | null
   /** Which of all requests, or arrivals, was its last: the lower, the longer ago. */
   turn: number
+  openedMs: number
   /** Since when it is known to have been idle, and after which turn and how many bytes; null where it is not. */
   idle: { sinceMs: number; turn: number; bytesRead: number } | null
 }
@@ -52,6 +56,8 @@ interface Network {
 
 const retryAfterSeconds = 1
 const requestOnItsWayMs = 1_000
+/** A browser opens six. */
+const few = 8
 
 export function createConnections({
   shares,
@@ -61,6 +67,7 @@ export function createConnections({
 }: ConnectionsParts): OpenConnections {
   const { connections: most, connections_per_address: mostOfAddress } = shares
   const bySocket = new WeakMap<Socket, OpenSocket>()
+  /** The one that was used the longest ago comes first. */
   const all = new Set<OpenSocket>()
   const networks = new Map<string, Network>()
   /** Networks by how many connections they have, so that the one with the most is found at once. */
@@ -82,7 +89,7 @@ export function createConnections({
         gone.socket.resetAndDestroy()
         forget(gone)
       }
-      const unused = { request: null, response: null, idle: null }
+      const unused = { request: null, response: null, idle: null, openedMs: clock.elapsedMs() }
       const connection: OpenSocket = { socket, network, ...unused, turn: ++turns }
       bySocket.set(socket, connection)
       all.add(connection)
@@ -101,6 +108,8 @@ export function createConnections({
       connection.request = request
       connection.response = response
       connection.turn = ++turns
+      all.delete(connection)
+      all.add(connection)
       return connection.network ? null : beginFor(clientAddress(request, trustedProxies), request, response)
     },
 
@@ -142,16 +151,29 @@ export function createConnections({
   }
 
   /**
-   * The first to be spared, of the networks with the most connections. Nobody loses one to a network that holds as
-   * many: it may be new, with its first request still on the way.
+   * The first to be spared, of the networks with the most connections. Nobody loses one to a network that holds as many, but where
+   * both have a few and it is idle: an answer on its way is not cut for somebody's next connection.
    */
   function mostDispensable(newcomer: Network | null): OpenSocket | null {
-    const more = (newcomer?.connections.size ?? 0) + 1
+    const size = newcomer?.connections.size ?? 0
     return (
-      fromLargest(longestIdle, more) ??
-      (newcomer && longestIdle(newcomer)) ??
-      fromLargest(longestWaitedFor, more)
+      fromLargest(longestIdle, Math.max(size, few) + 1) ??
+      (size < few ? longestIdleOfFew() : newcomer && longestIdle(newcomer)) ??
+      fromLargest(longestWaitedFor, size + 1)
     )
+  }
+
+  function longestIdleOfFew(): OpenSocket | null {
+    for (const connection of all) {
+      const { network } = connection
+      if (network && network.connections.size <= few && isIdleForLong(connection)) return connection
+    }
+    return null
+  }
+
+  /** The first request of a new one is on its way: those who come at once would close each other's before any is heard. */
+  function isIdleForLong({ response, openedMs }: OpenSocket): boolean {
+    return response === null ? clock.elapsedMs() - openedMs >= requestOnItsWayMs : !isUnderWay(response)
   }
 
   function fromLargest(find: (network: Network) => OpenSocket | null, leastSize: number): OpenSocket | null {

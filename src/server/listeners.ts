@@ -15,7 +15,7 @@ export interface Listeners {
 }
 
 /** Newcomers who are let in with each look, at most. */
-const listenersAtPort = 16
+const listenersAtPort = 32
 
 export interface ListenersWish {
   host: string

@@ -37,7 +37,7 @@ export interface TimeLimits {
   checkEveryMs: number
   /** Between two requests. */
   keepAliveMs: number
-  /** A connection on which nothing moves in either direction: a reader that stopped reading. */
+  /** A connection on which something is sent and nothing moves in either direction: a reader that stopped reading. */
   idleSocketMs: number
 }
 
@@ -53,7 +53,7 @@ const backlog = 1_024
  * All requests that have come are begun in one go, which is the fastest, unless they are so many that this takes longer: thousands of
  * connections may ask in the same moment.
  */
-const crowdedMs = 10
+const crowdedMs = 4
 /** Nobody looks at the time for these: to ask for the end of a turn of the loop keeps it from waiting for more, and few would ask the store together. */
 const begunFreely = 64
 /** At the end, for answers whose clients are gone. */
@@ -196,18 +196,27 @@ function share(
     } finally {
       // Only where something is left to send: a clock for every answer would cost more than most answers do.
       const isUnsent = !response.writableEnded || (response.socket?.writableLength ?? 0) > 0
-      if (isUnsent) cutWhereNothingMoves(response, idleSocketMs)
+      if (isUnsent) cutWhereNothingIsRead(response, idleSocketMs)
       underWay.count--
       if (underWay.count === 0) underWay.onNone()
     }
   }
 }
 
-/** For as long as the answer takes: between requests, a connection has another limit. */
-function cutWhereNothingMoves(response: ServerResponse, idleSocketMs: number): void {
+/**
+ * For as long as the answer takes: between requests, a connection has another limit. Who has read all that there was waits for the
+ * server, as the client of a stream does between two changes, and is never cut for it.
+ */
+function cutWhereNothingIsRead(response: ServerResponse, idleSocketMs: number): void {
   const { socket } = response
-  socket?.setTimeout(idleSocketMs)
-  response.once('finish', () => socket?.setTimeout(0))
+  if (!socket) return
+  socket.setTimeout(idleSocketMs)
+  // Without a listener Node cuts at once.
+  response.on('timeout', () => {
+    if (socket.writableLength > 0) socket.destroy()
+    else socket.setTimeout(idleSocketMs)
+  })
+  response.once('finish', () => socket.setTimeout(0))
 }
 
 async function close(

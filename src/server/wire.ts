@@ -28,6 +28,8 @@ interface LastExchange {
   former: ServerResponse | null
   /** How many came one after the other without waiting for an answer. */
   unawaited: number
+  /** Those of them whose answers have not been sent yet; null before the first. */
+  unanswered: number | null
 }
 
 /**
@@ -35,6 +37,11 @@ interface LastExchange {
  * answer is kept until the ones before it are sent.
  */
 const maxUnawaited = 50
+/**
+ * Requests of all connections that wait behind others. When a connection ends, Node ends each request on it that has no answer yet, and says so to each; of thousands
+ * of connections that end together, that is all done in one turn of the loop.
+ */
+const maxUnanswered = 5_000
 
 /** Chunks of a body are looked at by so many: a short body may come in whatever it likes. */
 const chunksTogether = 1_024
@@ -73,6 +80,7 @@ export type ParseError = Error & { code?: string; rawPacket?: Buffer }
 export function createWire(observe: Observe, drain: Drain): Wire {
   const latest = new WeakMap<Socket, LastExchange>()
   let turnedAway = 0
+  let unanswered = 0
 
   return {
     turnAway(socket, refusal) {
@@ -93,15 +101,18 @@ export function createWire(observe: Observe, drain: Drain): Wire {
         partUnlessRead(request, response)
       const known = latest.get(socket)
       if (!known) {
-        latest.set(socket, { request, response, former: null, unawaited: 0 })
+        latest.set(socket, { request, response, former: null, unawaited: 0, unanswered: null })
         return true
       }
       known.former = isOver(known.response) ? null : known.response
       known.unawaited = known.former ? known.unawaited + 1 : 0
       known.request = request
       known.response = response
-      if (known.unawaited <= maxUnawaited) return true
+      if (known.former) countUnanswered(known, socket)
+      if (known.unawaited <= maxUnawaited && unanswered <= maxUnanswered) return true
       observe({ event: 'request_unreadable', code: 'too_many_at_once', reason: 'pipelined' })
+      // At once: those that come in the same turn of the loop have room then.
+      forgetUnanswered(known)
       socket.resetAndDestroy()
       return false
     },
@@ -127,6 +138,23 @@ export function createWire(observe: Observe, drain: Drain): Wire {
       if (!isAboutTheRequest(error) || !socket.writable) return void socket.destroy()
       refuseRest(socket, refusalFor(error), error.code ?? 'unknown', error.rawPacket)
     },
+  }
+
+  function countUnanswered(exchange: LastExchange, socket: Socket): void {
+    // Those that never had their turn to be sent are not told of the end of the connection.
+    if (exchange.unanswered === null) socket.once('close', () => forgetUnanswered(exchange))
+    exchange.unanswered = (exchange.unanswered ?? 0) + 1
+    unanswered++
+    exchange.response.once('close', () => {
+      if (!exchange.unanswered) return
+      unanswered--
+      exchange.unanswered--
+    })
+  }
+
+  function forgetUnanswered(exchange: LastExchange): void {
+    unanswered -= exchange.unanswered ?? 0
+    exchange.unanswered = 0
   }
 
   /** Refuses what cannot be read, or is not to be, as the last thing on its connection. */

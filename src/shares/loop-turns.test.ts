@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
 import { createLoopTurns } from './loop-turns.ts'
+import { visitorsOf } from './taker.ts'
 
 test('what is done between two looks at the sockets is a few milliseconds, however much is asked for', async () => {
   const { work, done, turnsOfLoop } = opened()
@@ -42,6 +43,21 @@ test('accounts take turns, whoever came first', async () => {
   assert.deepEqual(
     done.slice(0, 7).map(({ account }) => account),
     ['greedy', 'greedy', 'small', 'other', 'greedy', 'small', 'greedy'],
+  )
+})
+
+test('visitors have no turns beside those of their account, which go to them and to others of it by turns', async () => {
+  const { work, done } = opened()
+  await Promise.all([
+    work('first', 4),
+    ...Array.from({ length: 4 }, () => work(visitorsOf('acme'), 4)),
+    ...Array.from({ length: 3 }, () => work('other', 4)),
+    ...Array.from({ length: 2 }, () => work('acme', 4)),
+  ])
+  const [acme, visitors] = ['acme', visitorsOf('acme')]
+  assert.deepEqual(
+    done.slice(1).map(({ account }) => account),
+    [visitors, 'other', acme, 'other', visitors, 'other', acme, visitors, visitors],
   )
 })
 

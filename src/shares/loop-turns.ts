@@ -1,14 +1,15 @@
 import type { Clock } from '../clock.ts'
 import type { Soon } from '../soon.ts'
+import { accountOf, areVisitors, type Taker } from './taker.ts'
 
 /**
  * Turns on the thread that answers everybody. What takes longer than a moment there is done in pieces of a millisecond or
  * a few, and asks before each. However much is asked for, only so much of it is done between two looks at the sockets, and
- * accounts take turns.
+ * accounts take turns, and within an account its visitors and the others.
  */
 export interface LoopTurns {
   /** Now, where little was done since the last look and nobody waits. */
-  next(accountId: string): Soon<void>
+  next(taker: Taker): Soon<void>
   /** Whether `next` would be now, for whoever would have to find out first whose turn it is. */
   isNow(): boolean
 }
@@ -24,23 +25,32 @@ const usualRoundMs = 2
  * the door (docs/decisions/052).
  */
 const looksBetweenRounds = 8
+/** Those of one account that wait: either its visitors or the others are next, which are never none, and then those of the other kind. */
+interface Line {
+  next: (() => void)[]
+  afterNext: (() => void)[]
+  isNextVisitors: boolean
+}
+
 /** Together they take some microseconds. */
 const promisesBeforePiece = 60
 
 export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>, roundMs = usualRoundMs): LoopTurns {
-  /** In the order of turns: who had one goes to the end. */
-  const waiting = new Map<string, (() => void)[]>()
+  /** By account, in the order of turns: who had one goes to the end. */
+  const waiting = new Map<string, Line>()
   let roundBegunMs: number | null = null
   let looks = 0
 
   return {
     isNow,
-    next(accountId) {
+    next(taker) {
       if (isNow()) return
       const { promise, resolve } = Promise.withResolvers<void>()
-      const queue = waiting.get(accountId)
-      if (queue) queue.push(resolve)
-      else waiting.set(accountId, [resolve])
+      const accountId = accountOf(taker)
+      const line = waiting.get(accountId) ?? { next: [], afterNext: [], isNextVisitors: areVisitors(taker) }
+      waiting.set(accountId, line)
+      const isNext = line.isNextVisitors === areVisitors(taker)
+      ;(isNext ? line.next : line.afterNext).push(resolve)
       return promise
     },
   }
@@ -77,10 +87,13 @@ export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>, roundMs = usual
   }
 
   function admitNext(): void {
-    for (const [accountId, queue] of waiting) {
+    for (const [accountId, line] of waiting) {
       waiting.delete(accountId)
-      const admit = queue.shift()
-      if (queue.length > 0) waiting.set(accountId, queue)
+      const admit = line.next.shift()
+      const { next, afterNext, isNextVisitors } = line
+      if (afterNext.length > 0)
+        waiting.set(accountId, { next: afterNext, afterNext: next, isNextVisitors: !isNextVisitors })
+      else if (next.length > 0) waiting.set(accountId, line)
       admit?.()
       return
     }

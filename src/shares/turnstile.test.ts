@@ -4,6 +4,7 @@ import { createMovableClock } from '../clock.ts'
 import { TooManyAtOnce } from '../errors.ts'
 import type { Observation } from '../reporting/observe.ts'
 import type { ShareName } from './shares.ts'
+import { visitorsOf } from './taker.ts'
 import { createPlaces, createTurnstile, type TurnstileParts } from './turnstile.ts'
 
 test('places go round the accounts, however many callers one of them has', async () => {
@@ -101,6 +102,42 @@ test('who leaves while waiting is not served, and keeps nobody from it', async (
   assert.equal(await next, 'in')
 })
 
+test('who has perhaps left waits as others do, and is told to come again where their place is wanted', async () => {
+  const { turnstile, begun, end } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 2 })
+  turnstile.start('acme', 'long')
+  const left = new AbortController().signal
+  const wait = (job: string, mayHaveLeft: boolean) =>
+    turnstile
+      .pass('acme', async () => begun.push(job), 1, { left, hasPerhapsLeft: () => mayHaveLeft })
+      .catch((error: unknown) => assert.ok(error instanceof TooManyAtOnce))
+  const all = [wait('gone 1', true), wait('gone 2', true), wait('here 1', false)]
+  await settled()
+  await end('long')
+  await Promise.all(all)
+  assert.deepEqual(begun, ['long', 'gone 2', 'here 1'])
+  turnstile.start('acme', 'long again')
+  const still = [wait('here 2', false), wait('here 3', false)]
+  await settled()
+  await assert.rejects(
+    turnstile.pass('acme', async () => 'never'),
+    TooManyAtOnce,
+  )
+  await end('long again')
+  await Promise.all(still)
+  assert.deepEqual(begun.slice(4), ['here 2', 'here 3'])
+})
+
+test('whoever comes in the place of the only one of its account is served in its turn', async () => {
+  const { turnstile, begun, end } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 1 })
+  turnstile.start('other', 'o 1')
+  const asker = { left: new AbortController().signal, hasPerhapsLeft: () => true }
+  const first = turnstile.pass('acme', async () => 'never', 1, asker)
+  turnstile.start('acme', 'a 1')
+  await assert.rejects(first, TooManyAtOnce)
+  await end('o 1')
+  assert.deepEqual(begun, ['o 1', 'a 1'])
+})
+
 test('where several turnstiles lead to the same places, accounts take turns at all of them together', async () => {
   const places = createPlaces(1)
   const one = opened({ places, placesOfAccount: 1, waitingOfAccount: 10 })
@@ -161,6 +198,101 @@ test('who has no patience goes without, and is not served afterwards', async () 
   const second = await turnstile.takePlace('third', 0)
   assert.ok(second)
   assert.equal(await turnstile.takePlace('acme', 0), null)
+})
+
+test('visitors of an account have half of its places, and take turns with whoever else of it waits', async () => {
+  const { turnstile, begun, end } = opened({ places: 4, placesOfAccount: 2, waitingOfAccount: 10 })
+  const visitors = visitorsOf('acme')
+  for (const job of ['v 1', 'v 2', 'v 3']) turnstile.start(visitors, job)
+  for (const job of ['a', 'b', 'c']) turnstile.start('acme', job)
+  await settled()
+  assert.deepEqual(begun, ['v 1', 'a'], 'together no more than the account has')
+  await end('v 1')
+  assert.deepEqual(begun.slice(2), ['v 2'], 'the place before went to the account')
+  await end('v 2')
+  assert.deepEqual(begun.slice(3), ['b'])
+  await end('a')
+  assert.deepEqual(begun.slice(4), ['v 3'])
+  await end('v 3')
+  assert.deepEqual(begun.slice(5), ['c'])
+})
+
+test('visitors wait in a queue of their own, and nobody else is refused for what they hold or wait for', async () => {
+  const { turnstile } = opened({ places: 4, placesOfAccount: 2, waitingOfAccount: 1 })
+  const visitors = visitorsOf('acme')
+  for (const job of ['v 1', 'v 2']) turnstile.start(visitors, job)
+  await assert.rejects(
+    turnstile.pass(visitors, async () => 'never'),
+    TooManyAtOnce,
+  )
+  // Two that it could have at work, and one that may wait.
+  for (const job of ['a', 'b', 'c']) turnstile.start('acme', job)
+  await assert.rejects(
+    turnstile.pass('acme', async () => 'never'),
+    TooManyAtOnce,
+  )
+})
+
+test('an account has no more turns among the others for having visitors', async () => {
+  const { turnstile, begun, end } = opened({ places: 1, placesOfAccount: 1, waitingOfAccount: 10 })
+  for (const job of ['a 1', 'a 2', 'a 3']) turnstile.start('acme', job)
+  for (const job of ['v 1', 'v 2']) turnstile.start(visitorsOf('acme'), job)
+  for (const job of ['o 1', 'o 2', 'o 3']) turnstile.start('other', job)
+  await settled()
+  for (let n = 0; n < 7; n++) await end(begun.at(-1) ?? '')
+  assert.deepEqual(begun, ['a 1', 'o 1', 'v 1', 'o 2', 'a 2', 'o 3', 'v 2', 'a 3'])
+})
+
+test('a place that visitors hold is wanted where somebody else of their account waits for it', async () => {
+  const { turnstile } = opened({ places: 2, placesOfAccount: 1, waitingOfAccount: 5 })
+  const visitors = visitorsOf('acme')
+  turnstile.start(visitors, 'v 1')
+  turnstile.start(visitors, 'v 2')
+  assert.equal(turnstile.isWantedByOthers(visitors), false)
+  turnstile.start('acme', 'a')
+  assert.equal(turnstile.isWantedByOthers(visitors), true)
+  assert.equal(turnstile.isWantedByOthers('acme'), false)
+})
+
+test('who joins visitors that wait makes their turn the account’s own', async () => {
+  const { turnstile, begun, end } = opened({ places: 4, placesOfAccount: 1, waitingOfAccount: 5 })
+  const visitors = visitorsOf('acme')
+  for (const job of ['v 1', 'v 2', 'v 3']) turnstile.start(visitors, job)
+  let taker = visitors
+  const joined = turnstile.turnOf({ now: () => taker, changed: new Promise(() => {}) })
+  const isBegun = joined.begin().then(() => begun.push('joined'))
+  taker = 'acme'
+  await settled()
+  await end('v 1')
+  await isBegun
+  assert.deepEqual(begun, ['v 1', 'joined'], 'before those who waited longer')
+})
+
+test('who joins visitors has a place at once that they may not have, and keeps nobody else from the others', async () => {
+  const { turnstile, begun } = opened({ places: 4, placesOfAccount: 2, waitingOfAccount: 5 })
+  const visitors = visitorsOf('acme')
+  turnstile.start(visitors, 'v 1')
+  const { promise: changed, resolve: tellChanged } = Promise.withResolvers<void>()
+  let taker = visitors
+  const joined = turnstile.turnOf({ now: () => taker, changed })
+  void joined.begin().then(() => begun.push('joined'))
+  await settled()
+  assert.deepEqual(begun, ['v 1'])
+  taker = 'acme'
+  tellChanged()
+  await settled()
+  turnstile.start('other', 'o 1')
+  await settled()
+  assert.deepEqual(begun, ['v 1', 'joined', 'o 1'])
+})
+
+test('where visitors have their places beside the account’s, they hold none of those', async () => {
+  const limits = { places: Number.POSITIVE_INFINITY, placesOfAccount: 2, waitingOfAccount: 5 }
+  const { turnstile, begun } = opened({ ...limits, areVisitorsBeside: true })
+  for (const job of ['v 1', 'v 2']) turnstile.start(visitorsOf('acme'), job)
+  for (const job of ['a', 'b', 'c']) turnstile.start('acme', job)
+  await settled()
+  assert.deepEqual(begun, ['v 1', 'a', 'b'])
 })
 
 function opened(limits: Omit<TurnstileParts, 'share' | 'clock' | 'observe'> & { share?: ShareName }) {

@@ -45,8 +45,8 @@ export interface ConnectionAccess extends TokenSource {
   revoke(token: string): Promise<boolean>
   /** Newest first, and at most a page. 'not_allowed' when the access does not reach to listing: then a link is the way. */
   listSpreadsheets(credentialId: string, search: string): Promise<SpreadsheetPage | 'not_allowed'>
-  /** `credentialId`: null for what is open to everybody, where `readsPublic`. */
-  listTabs(credentialId: string | null, spreadsheetId: string): Promise<SpreadsheetTabs>
+  /** `credentialId`: null for what is open to everybody, where `readsPublic`; it is for this account all the same. */
+  listTabs(credentialId: string | null, spreadsheetId: string, accountId: string): Promise<SpreadsheetTabs>
   /** A spreadsheet as people paste it; null for anything else. */
   parsePasted(pasted: string): { spreadsheetId: string; tabId?: number } | null
   /** Tries what our promises take for granted there, on a tab that is gone afterwards; absent where nothing is left open. */

@@ -85,11 +85,15 @@ export interface ChangesChunk {
   operations: string[]
 }
 
-export function* chunksOfChanges(changes: readonly LoggedChange[]): Generator<ChangesChunk> {
+/** `textOf`: the JSON text of a change, for whoever has it already. */
+export function* chunksOfChanges(
+  changes: readonly LoggedChange[],
+  textOf: (change: LoggedChange, at: number) => string = (change) => JSON.stringify(change),
+): Generator<ChangesChunk> {
   let texts: string[] = []
   let characters = 0
   for (const [at, change] of changes.entries()) {
-    const text = JSON.stringify(change)
+    const text = textOf(change, at)
     texts.push(text)
     characters += text.length + 1
     const isLast = at === changes.length - 1
@@ -101,9 +105,49 @@ export function* chunksOfChanges(changes: readonly LoggedChange[]): Generator<Ch
   }
 }
 
+/** The JSON texts of changes, as `JSON.stringify` makes them; in steps, also within those that tell of megabytes. */
+export function* textsOfChanges(changes: readonly LoggedChange[]): Generator<void, string[]> {
+  const texts: string[] = []
+  let characters = 0
+  for (const change of changes) {
+    const isLong = (change.before?.length ?? 0) + (change.after?.length ?? 0) > charactersTogether
+    const text = isLong ? yield* textOfLong(change) : JSON.stringify(change)
+    texts.push(text)
+    characters += text.length
+    if (characters < charactersTogether) continue
+    characters = 0
+    yield
+  }
+  return texts
+}
+
+function* textOfLong(change: LoggedChange): Generator<void, string> {
+  const members: string[] = []
+  for (const [name, value] of Object.entries(change)) {
+    if (value === undefined) continue
+    const text = typeof value === 'string' ? yield* textOfString(value) : JSON.stringify(value)
+    members.push(`${JSON.stringify(name)}:${text}`)
+  }
+  return `{${members.join(',')}}`
+}
+
+function* textOfString(value: string): Generator<void, string> {
+  if (value.length <= charactersTogether) return JSON.stringify(value)
+  let text = '"'
+  for (let from = 0; from < value.length; ) {
+    let to = from + charactersTogether
+    // Alone, each half of a character would be written as what it is not.
+    if (/[\uD800-\uDBFF]/.test(value.charAt(to - 1))) to--
+    text += JSON.stringify(value.slice(from, to)).slice(1, -1)
+    from = to
+    yield
+  }
+  return `${text}"`
+}
+
 /** Whether it was cut there, so that what was found in the same moment may go on in the next. */
-export function isFullChunk(entries: string, count: number): boolean {
-  return count >= changesTogether || entries.length > charactersTogether
+export function isFullChunk(characters: number, count: number): boolean {
+  return count >= changesTogether || characters > charactersTogether
 }
 
 export function changesText(changes: readonly LoggedChange[]): string {

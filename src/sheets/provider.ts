@@ -1,3 +1,4 @@
+import type { JoinedTaker } from '../shares/taker.ts'
 import type { Change, ChangeResult, Unfit } from './change.ts'
 import type { Cell, Grid } from './rows/grid.ts'
 import type { Column } from './rows/table.ts'
@@ -9,11 +10,15 @@ export interface TabPlace {
   location: string
   /** null where none is needed. */
   credentialId: string | null
+  /** For whom, where that is known: what many accounts use without a credential is still told apart by it. */
+  accountId?: string
 }
 
 /** A place, for somebody whose share the work there takes. */
 export interface AccountPlace extends TabPlace {
   accountId: string
+  /** Where it is not the account itself. */
+  taker?: JoinedTaker
 }
 
 /** At the threads, for what is to be decoded and what has to be done before. */
@@ -223,7 +228,5 @@ export interface Decoder {
   name: string
   /** One `(bytes, options, emptyCell) → ListedRows | null`, where the list can be had sooner than the cells. */
   lister?: { module: string; name: string }
-  /** The bytes are compressed. */
-  isPacked?: true
   options: unknown
 }

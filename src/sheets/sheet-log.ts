@@ -1,5 +1,6 @@
 import type { LogPlace } from '../store/changes/change-log.ts'
 import type { SheetRecord } from '../store/sheets/sheets.ts'
+import type { LoggedChange } from './logged-change.ts'
 import type { Snapshot } from './rows/snapshot.ts'
 import type { Column } from './rows/table.ts'
 
@@ -10,12 +11,16 @@ import type { Column } from './rows/table.ts'
 export interface SheetLog {
   /** null where no log is kept. Throws when the store is away. */
   beforeLook(record: SheetRecord): Promise<LookBegun | null>
-  /** The place in the log that has exactly these rows; null where there is none. Never throws. */
+  /**
+   * The place in the log that has exactly these rows; null where there is none. Never throws. `promise` is told before where a log begins
+   * with them, which takes a while: should it not come to be, that place is over for whoever goes on from it.
+   */
   afterLook(
     begun: LookBegun,
     record: SheetRecord,
     rows: Snapshot,
     known: KnownRows | null,
+    promise?: (place: Logged) => void,
   ): Promise<Logged | null>
   /**
    * The log's last place, if these columns and rows (their JSON text, null for a blank one) are what it says last of them; else null.
@@ -48,8 +53,8 @@ export interface Logged {
 /** From the first change of a write on: its own changes, and those of others. */
 export interface OperationHistory {
   operationId: string
-  /** In order; each is read by `readChanges`. Those of one look have the same time. */
-  chunks: readonly { entries: string; atMs: number }[]
+  /** In order. Those of one look have the same time; where one `isFull`, it may go on in the next. */
+  chunks: readonly { changes: readonly LoggedChange[]; atMs: number; isFull: boolean }[]
   /** More came after it than is gone through. */
   isCut: boolean
 }

@@ -57,6 +57,8 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
   const { store, post, deliveriesAtOnce, turns, clock, observe } = parts
   const underWay = new Map<Promise<void>, { isFailing: boolean; accountId: string }>()
   const closing = new AbortController()
+  /** By whether they are failing: which webhooks wait for a place of their account, and since when. */
+  const waitingSince = new Map<boolean, ReadonlyMap<string, number>>()
   let followed: ReadonlySet<string> = new Set()
   let followedAtMs: number | null = null
   let round: Promise<void> | null = null
@@ -113,7 +115,19 @@ export function startWebhookDelivery(parts: WebhookDeliveryParts): WebhookDelive
       if (most <= 0 || !isOpen) continue
       const ofAccounts = Map.groupBy(underWay.values(), ({ accountId }) => accountId)
       const mostOf = (accountId: string) => deliveriesAtOnce - (ofAccounts.get(accountId)?.length ?? 0)
-      for (const held of await store.takeWebhooks({ most, holdMs, isFailing, mostOf })) begin(held, isFailing)
+      const waitedBefore = waitingSince.get(isFailing)
+      const waiting = new Map<string, number>()
+      const noteWaiting = (id: string) => waiting.set(id, waitedBefore?.get(id) ?? clock.elapsedMs())
+      const taken = await store.takeWebhooks({ most, holdMs, isFailing, mostOf, noteWaiting })
+      waitingSince.set(isFailing, waiting)
+      for (const held of taken) {
+        const sinceMs = waitedBefore?.get(held.id)
+        if (sinceMs !== undefined) {
+          const waitedMs = clock.elapsedMs() - sinceMs
+          observe({ event: 'turn_waited', share: 'deliveries_at_once', waitedMs })
+        }
+        begin(held, isFailing)
+      }
     }
   }
 

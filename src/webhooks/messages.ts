@@ -1,6 +1,6 @@
 import { changeJson } from '../changes/change-json.ts'
 import { cursorText } from '../changes/cursor.ts'
-import type { LoggedChange } from '../sheets/logged-change.ts'
+import type { ReadChange } from '../changes/read-change.ts'
 import type { WebhookEvent } from '../store/webhooks/webhook-sending.ts'
 import type { WebhookRecord } from '../store/webhooks/webhooks.ts'
 
@@ -15,10 +15,9 @@ export interface Message {
 }
 
 /** A change with its number. */
-export interface NumberedChange {
+export interface NumberedChange extends ReadChange {
   seq: number
   atMs: number
-  change: LoggedChange
 }
 
 /** Whose message it is. */
@@ -36,7 +35,7 @@ const maxChangeBytes = 256 * 1024
 
 export function rowsMessage(webhook: ToldWebhook, { from, to, changes }: RowsMessage): Message {
   const cursor = cursorText(to)
-  const list = changes.map(({ seq, atMs, change }) => shortChangeJson(to.epoch, seq, atMs, change))
+  const list = changes.map((change) => shortChangeJson(to.epoch, change))
   const head = JSON.stringify({ ...namesOf(webhook), cursor })
   return {
     id: messageId(webhook, `${to.epoch}-${from ?? 'reset'}-${to.seq}`),
@@ -81,10 +80,12 @@ function bodyOf(type: string, atMs: number, data: string): string {
   return `{"type":"${type}","timestamp":"${new Date(atMs).toISOString()}","data":${data}}`
 }
 
-function shortChangeJson(epoch: string, seq: number, atMs: number, change: LoggedChange): string {
+/** A text that was not read is alone longer. */
+function shortChangeJson(epoch: string, { seq, atMs, change, long }: NumberedChange): string {
   const cursor = cursorText({ epoch, seq })
-  const json = changeJson({ cursor, atMs, change })
-  if (json.length <= maxChangeBytes) return json
+  const json = long ? null : changeJson({ cursor, atMs, change })
+  if (json !== null && json.length <= maxChangeBytes) return json
   const { before: _, after: __, ...rest } = change
-  return `${changeJson({ cursor, atMs, change: rest }).slice(0, -1)},"omitted":["before","after"]}`
+  const omitted = long?.key ? ['key', 'before', 'after'] : ['before', 'after']
+  return `${changeJson({ cursor, atMs, change: rest }).slice(0, -1)},"omitted":${JSON.stringify(omitted)}}`
 }

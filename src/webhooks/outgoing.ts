@@ -1,4 +1,6 @@
-import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
+import { lengthOfText } from '../changes/read-change.ts'
+import { nullIfGone, readLong, readShort } from '../changes/read-entries.ts'
+import type { LoggedChange } from '../sheets/logged-change.ts'
 import type { Soon } from '../soon.ts'
 import type { Store } from '../store/store.ts'
 import type { HeldWebhook } from '../store/webhooks/webhook-sending.ts'
@@ -79,7 +81,7 @@ export function changesFor(
       const next = await changeAfter(to)
       if (!next) break
       if (isFor(held.webhook, next.change)) {
-        const size = sizeOf(next.change)
+        const size = sizeOf(next)
         const isFull = changes.length === maxChanges || (changes.length > 0 && bytes + size > maxMessageBytes)
         if (upTo === null && isFull) break
         bytes += size
@@ -96,11 +98,14 @@ export function changesFor(
       // It may be for nothing, for as long as the log is: nobody may wait for all of it.
       await nextTurn()
       const chunks = await store.loggedChanges(sheetId, seq, readBytes)
-      ahead = chunks
-        .flatMap(({ firstSeq, atMs, entries }) =>
-          readChanges(entries).map((change, nth) => ({ seq: firstSeq + nth, atMs, change })),
-        )
-        .filter((change) => change.seq > seq)
+      ahead = []
+      for (const { firstSeq, atMs, entries } of chunks) {
+        const its =
+          typeof entries === 'string' ? readShort(entries) : await nullIfGone(readLong(entries, nextTurn))
+        if (its === null) break
+        for (const [nth, read] of its.changes.entries())
+          if (firstSeq + nth > seq) ahead.push({ seq: firstSeq + nth, atMs, ...read })
+      }
     }
     return ahead[0]?.seq === seq + 1 ? ahead[0] : null
   }
@@ -114,6 +119,6 @@ function isFor({ kinds, columns }: WebhookRecord, { kind, changed }: LoggedChang
 }
 
 /** About as long as it will be told. */
-function sizeOf({ before = '', after = '' }: LoggedChange): number {
-  return 200 + before.length + after.length
+function sizeOf(change: NumberedChange): number {
+  return 200 + lengthOfText(change, 'before') + lengthOfText(change, 'after')
 }

@@ -6,177 +6,194 @@ import { writeXlsx } from 'hucre/xlsx'
 import { generateApiKey } from '../../src/admission/api-key.ts'
 import { ownPage } from '../connect/visitor.ts'
 import { times } from '../soak.ts'
-import {
-  type Attacker,
-  attackerAddress,
-  type ConnectedFile,
-  largeCsv,
-  type Neighbourhood,
-  type StoreKind,
-} from './neighbourhood.ts'
-
-/** One way to take what is there for all. */
-export interface Attack {
-  name: string
-  /** Without it: everywhere. Files are uploaded on the embedded default alone. */
-  on?: StoreKind
-  /** Tried in `npm test` as well. */
-  isQuick?: true
-  /** What has to be there first; the victim is not looked at meanwhile. */
-  prepare?(street: Neighbourhood): Promise<void>
-  /** Goes on until `isOver`; answers with what the attacker got. */
-  run(street: Neighbourhood, isOver: () => boolean): Promise<Tally>
-}
-
-export type Tally = Map<string, number>
+import { type Attack, count, keyed, many, ofAll, rowsOf, type Tally } from './attack.ts'
+import { askPreview, askToConnect, bringTable } from './brought-table.ts'
+import { changingAttacks } from './changing-attacks.ts'
+import { hostileAttacks } from './hostile-attacks.ts'
+import { leavingAttacks } from './leaving-attacks.ts'
+import { type Attacker, attackerAddress, largeCsv, type Neighbourhood } from './neighbourhood.ts'
 
 /** Nearly as much as may be uploaded. */
 const largeMegabytes = times(4, 49)
-const wideColumns = 300_000
+/** The same as a spreadsheet, of which Google tells 64 MB at most, and 60 times a minute. */
+const largeSpreadsheetMegabytes = times(1, 8)
+/** Of a file, and as many as Google has. */
+const wideColumns = { uploaded: 300_000, atGoogle: 18_278 }
 /** What is longer is read among the large. */
 const passingBytes = 255 * 1024
-/** Accounts that ask all at once; those of the last street come last. */
-const crowd: Attacker[] = []
-const passing: (ConnectedFile & { attacker: Attacker })[] = []
 /** A form with as many texts as it may have, and such as are dear to show. */
-const dearForms = new WeakMap<Neighbourhood, string>()
+const dearForms = new WeakMap<Attacker, string>()
+
+const firstReads: Attack = {
+  name: 'first reads of many large sheets',
+  async prepare(street) {
+    const csv = largeCsv(largeMegabytes)
+    for (let n = 0; n < 8; n++) await street.connectFile(street.attacker.account, `large-${n}`, csv)
+  },
+  run: ({ attacker, folder }, isOver) =>
+    many(16, isOver, async (n) => {
+      // Saved again, it has to be read again.
+      await utimes(join(folder, `${attacker.account}-large-${n % 8}.csv`), new Date(), new Date())
+      return keyed(attacker, `${rowsOf(attacker, `large-${n % 8}`)}?limit=1`, {
+        'Cache-Control': 'no-cache',
+      })
+    }),
+}
+
+const longLists: Attack = {
+  name: 'long lists in every coding',
+  async prepare(street) {
+    await street.connectFile(street.attacker.account, 'long', largeCsv(times(8, 100)), [
+      '--cache-seconds',
+      '3600',
+    ])
+    await keyed(street.attacker, `${rowsOf(street.attacker, 'long')}?limit=1`)
+  },
+  run: ({ attacker }, isOver) => {
+    const codings = ['gzip', 'br', 'zstd']
+    const shapes = ['', '?format=csv', '?format=ndjson', '?row_numbers=true', '?sort=-column%201']
+    return many(12, isOver, (n) =>
+      keyed(
+        attacker,
+        `${rowsOf(attacker, 'long')}${shapes[n % shapes.length]}`,
+        { 'Accept-Encoding': codings[n % 3] ?? '' },
+        n % 2 ? 'HEAD' : 'GET',
+      ),
+    )
+  },
+}
+
+const dearQueries: Attack = {
+  name: 'dear queries',
+  async prepare(street) {
+    await street.connectFile(street.attacker.account, 'queried', largeCsv(times(4, 10)), [
+      '--cache-seconds',
+      '3600',
+    ])
+    await keyed(street.attacker, `${rowsOf(street.attacker, 'queried')}?limit=1`)
+  },
+  run: ({ attacker }, isOver) => {
+    const keys = Array.from({ length: 10 }, (_, n) => `column%20${n}`)
+    const values = Array.from({ length: 1_000 }, (_, n) => n * 7).join(',')
+    const queries = [
+      `?sort=${keys.join(',')}`,
+      `?column%201[in]=${values}`,
+      '?q=rd%209',
+      `?column%200[contains]=9&sort=-column%204&limit=5&offset=30000`,
+    ]
+    return many(8, isOver, (n) =>
+      keyed(attacker, `${rowsOf(attacker, 'queried')}${queries[n % queries.length]}`),
+    )
+  },
+}
+
+/** What takes threads, what takes compressors and what takes turns at once, each of an account that has asked for nothing yet. */
+const combined: Attack = {
+  name: 'two accounts at once: dear queries and long lists in every coding, beside first reads of large sheets',
+  accounts: 2,
+  async prepare(street) {
+    const [asking, reading] = halves(street)
+    await dearQueries.prepare?.(asking)
+    await longLists.prepare?.(asking)
+    await firstReads.prepare?.(reading)
+  },
+  async run(street, isOver) {
+    const [asking, reading] = halves(street)
+    const runs = { queries: dearQueries.run(asking, isOver), lists: longLists.run(asking, isOver) }
+    const all = { ...runs, 'first reads': firstReads.run(reading, isOver) }
+    const tally: Tally = new Map()
+    for (const [what, run] of Object.entries(all))
+      for (const [got, times] of await run) count(tally, `${what} ${got}`, times)
+    return tally
+  },
+}
 
 export const attacks: readonly Attack[] = [
   {
-    name: 'previews of a large file',
-    on: 'embedded',
-    async prepare({ attacker }) {
-      await uploaded(attacker, 'large.csv', largeCsv(largeMegabytes))
-    },
-    run: ({ attacker }, isOver) =>
-      many(times(20, 100), isOver, () => attacker.call('POST', '/preview', source('large.csv'))),
+    name: 'previews of a large file or spreadsheet',
+    accounts: 1,
+    prepare: (street) =>
+      bringTable(street, 'large', largeCsv(street.google ? largeSpreadsheetMegabytes : largeMegabytes)),
+    run: ({ attacker }, isOver) => many(times(20, 100), isOver, () => askPreview(attacker, 'large')),
   },
-  {
-    name: 'first reads of many large sheets',
-    async prepare(street) {
-      const csv = largeCsv(largeMegabytes)
-      for (let n = 0; n < 8; n++) await street.connectFile('attacker', `large-${n}`, csv)
-    },
-    run: ({ attacker, folder }, isOver) =>
-      many(16, isOver, async (n) => {
-        // Saved again, it has to be read again.
-        await utimes(join(folder, `attacker-large-${n % 8}.csv`), new Date(), new Date())
-        return keyed(attacker, `/api/sheets/attacker/large-${n % 8}?limit=1`, { 'Cache-Control': 'no-cache' })
-      }),
-  },
+  firstReads,
   {
     name: 'files that just pass for small, of five accounts',
+    accounts: 5,
     async prepare(street) {
       const csv = largeCsv(passingBytes / 2 ** 20).slice(0, passingBytes)
       const workbook = await passingWorkbook()
-      for (let n = 0; n < 5; n++) {
-        const account = `passing-${n}`
-        const attacker = await street.newAttacker(account)
-        const files = [
-          await street.connectFile(account, 'csv', csv),
-          await street.connectFile(account, 'xlsx', workbook),
-        ]
-        passing.push(...files.map((file) => ({ attacker, ...file })))
+      for (const { account } of street.attackers) {
+        await street.connectFile(account, 'csv', csv)
+        await street.connectFile(account, 'xlsx', workbook)
       }
     },
-    run: (_street, isOver) =>
+    run: ({ attackers, folder }, isOver) =>
       many(20, isOver, async (n) => {
-        const one = passing[n % passing.length]
-        if (!one) throw new Error('Nothing was made ready')
-        await utimes(one.file, new Date(), new Date())
-        return keyed(one.attacker, `${one.path}?limit=1`, { 'Cache-Control': 'no-cache' })
+        const attacker = ofAll(attackers, n)
+        const slug = Math.floor(n / attackers.length) % 2 ? 'xlsx' : 'csv'
+        await utimes(join(folder, `${attacker.account}-${slug}.${slug}`), new Date(), new Date())
+        return keyed(attacker, `${rowsOf(attacker, slug)}?limit=1`, { 'Cache-Control': 'no-cache' })
       }),
   },
   {
-    name: 'a file with far too many columns',
+    name: 'a file or spreadsheet with far too many columns',
     isQuick: true,
-    on: 'embedded',
-    async prepare({ attacker }) {
-      const names = Array.from({ length: wideColumns }, (_, n) => `c${n}`).join(',')
-      await uploaded(attacker, 'wide.csv', `${names}\n1,2,3\n`)
+    accounts: 1,
+    async prepare(street) {
+      const length = street.google ? wideColumns.atGoogle : wideColumns.uploaded
+      const names = Array.from({ length }, (_, n) => `c${n}`).join(',')
+      await bringTable(street, 'wide', `${names}\n1,2,3\n`)
     },
     run: ({ attacker }, isOver) =>
       many(4, isOver, (n) =>
-        n % 2
-          ? attacker.call('POST', '/preview', source('wide.csv'))
-          : attacker.call('POST', '/sheets', connectWish(`wide-${n}`, 'wide.csv')),
+        n % 2 ? askPreview(attacker, 'wide') : askToConnect(attacker, `wide-${n}`, 'wide'),
       ),
   },
   {
     name: 'descriptions of the widest sheet that there may be',
     isQuick: true,
-    async prepare(street) {
-      const names = Array.from({ length: 2_000 }, (_, n) => `a column with a longer name ${n}`).join(',')
-      const row = (r: number) =>
-        Array.from({ length: 2_000 }, (_, n) => (n % 3 ? `text ${n}` : n * r)).join(',')
-      await street.connectFile(
-        'attacker',
-        'wide',
-        `${names}\n${Array.from({ length: 50 }, (_, r) => row(r)).join('\n')}\n`,
-      )
-    },
+    prepare: giveWidest,
     run: ({ attacker }, isOver) => {
       const paths = ['/openapi.json', '/schema', '?limit=1', '/2', '?values=formatted', '?format=csv']
       return many(6, isOver, (n) =>
-        keyed(
-          attacker,
-          `/api/sheets/attacker/wide${paths[n % paths.length]}`,
-          {},
-          n % 4 === 0 ? 'HEAD' : 'GET',
-        ),
+        keyed(attacker, `${rowsOf(attacker, 'wide')}${ofAll(paths, n)}`, {}, n % 4 === 0 ? 'HEAD' : 'GET'),
       )
     },
   },
   {
-    name: 'long lists in every coding',
+    name: 'descriptions of the widest sheet, each under another name of the server',
+    accounts: 1,
     async prepare(street) {
-      await street.connectFile('attacker', 'long', largeCsv(times(8, 100)), ['--cache-seconds', '3600'])
-      await keyed(street.attacker, '/api/sheets/attacker/long?limit=1')
+      await street.operate(['account', 'plan', street.attacker.account, 'pro', '--per-minute', '100000'])
+      await giveWidest(street)
     },
     run: ({ attacker }, isOver) => {
-      const codings = ['gzip', 'br', 'zstd']
-      const shapes = ['', '?format=csv', '?format=ndjson', '?row_numbers=true', '?sort=-column%201']
-      return many(12, isOver, (n) =>
-        keyed(
-          attacker,
-          `/api/sheets/attacker/long${shapes[n % shapes.length]}`,
-          { 'Accept-Encoding': codings[n % 3] ?? '' },
-          n % 2 ? 'HEAD' : 'GET',
-        ),
-      )
+      const paths = ['/openapi.json', '/schema', '/types.ts']
+      const codings = ['identity', 'gzip', 'br', 'zstd']
+      return many(6, isOver, (n) => {
+        const coding = ofAll(codings, Math.floor(n / paths.length))
+        const headers = { Host: `made-up-${n}.example`, 'Accept-Encoding': coding }
+        return keyed(attacker, `${rowsOf(attacker, 'wide')}${ofAll(paths, n)}`, headers)
+      })
     },
   },
-  {
-    name: 'dear queries',
-    async prepare(street) {
-      await street.connectFile('attacker', 'queried', largeCsv(times(4, 10)), ['--cache-seconds', '3600'])
-      await keyed(street.attacker, '/api/sheets/attacker/queried?limit=1')
-    },
-    run: ({ attacker }, isOver) => {
-      const keys = Array.from({ length: 10 }, (_, n) => `column%20${n}`)
-      const values = Array.from({ length: 1_000 }, (_, n) => n * 7).join(',')
-      const queries = [
-        `?sort=${keys.join(',')}`,
-        `?column%201[in]=${values}`,
-        '?q=rd%209',
-        `?column%200[contains]=9&sort=-column%204&limit=5&offset=30000`,
-      ]
-      return many(8, isOver, (n) =>
-        keyed(attacker, `/api/sheets/attacker/queried${queries[n % queries.length]}`),
-      )
-    },
-  },
+  longLists,
+  dearQueries,
   { name: 'idle connections', run: holdConnections(() => 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n') },
   { name: 'headers that never end', run: holdConnections(() => 'GET /healthz HTTP/1.1\r\nHost: x\r\n') },
   {
     name: 'readers that do not read',
     async prepare(street) {
-      await street.connectFile('attacker', 'unread', largeCsv(times(4, 50)), ['--cache-seconds', '3600'])
-      await keyed(street.attacker, '/api/sheets/attacker/unread?limit=1')
+      await street.connectFile(street.attacker.account, 'unread', largeCsv(times(4, 50)), [
+        '--cache-seconds',
+        '3600',
+      ])
+      await keyed(street.attacker, `${rowsOf(street.attacker, 'unread')}?limit=1`)
     },
     run: holdConnections(
-      ({ apiKey }) =>
-        `GET /api/sheets/attacker/unread HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n` +
+      (attacker) =>
+        `GET ${rowsOf(attacker, 'unread')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${attacker.apiKey}\r\n` +
         `Accept-Encoding: gzip\r\n\r\n`,
       { isReading: false },
     ),
@@ -184,14 +201,14 @@ export const attacks: readonly Attack[] = [
   {
     name: 'long answers for the journal',
     async prepare(street) {
-      await street.connectFile('attacker', 'journal', 'name,text\nfirst,x\n')
+      await street.connectFile(street.attacker.account, 'journal', 'name,text\nfirst,x\n')
     },
     run({ attacker }, isOver) {
       const text = 'x'.repeat(45_000)
       const rows = Array.from({ length: 20 }, (_, n) => ({ name: `row ${n}`, text }))
       return many(4, isOver, (n) =>
         attacker.ask({
-          path: '/api/sheets/attacker/journal',
+          path: rowsOf(attacker, 'journal'),
           method: 'POST',
           headers: { Authorization: `Bearer ${attacker.apiKey}`, 'Idempotency-Key': `${process.pid}-${n}` },
           body: JSON.stringify(rows),
@@ -200,19 +217,18 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'files of one byte',
-    on: 'embedded',
-    run: ({ attacker }, isOver) =>
-      many(8, isOver, (n) => attacker.call('POST', `/files?name=tiny-${n}.csv`, Buffer.from('a'))),
+    name: 'sheets without end',
+    accounts: 1,
+    prepare: (street) => bringTable(street, 'small', 'a,b\n1,2\n'),
+    run: ({ attacker }, isOver) => many(8, isOver, (n) => askToConnect(attacker, `flood-${n}`, 'small')),
   },
   {
-    name: 'sheets without end',
-    on: 'embedded',
-    async prepare({ attacker }) {
-      await uploaded(attacker, 'small.csv', 'a,b\n1,2\n')
+    name: 'files of one byte, or long ones where none are taken',
+    accounts: 1,
+    run({ attacker, google }, isOver) {
+      const file = Buffer.alloc(google ? times(1, 8) * 2 ** 20 : 1, 'a')
+      return many(8, isOver, (n) => attacker.call('POST', `/files?name=tiny-${n}.csv`, file))
     },
-    run: ({ attacker }, isOver) =>
-      many(8, isOver, (n) => attacker.call('POST', '/sheets', connectWish(`flood-${n}`, 'small.csv'))),
   },
   {
     name: 'guesses at passwords',
@@ -240,19 +256,15 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'the owner API, five hundred calls at a time, of three accounts',
-    async prepare(street) {
-      for (let n = 0; n < 3; n++) crowd.push(await street.newAttacker(`crowd-${crowd.length}`))
-    },
-    async run(_street, isOver) {
+    accounts: 3,
+    async run({ attackers }, isOver) {
       const tally: Tally = new Map()
       const key = JSON.stringify({ name: 'k', mode: 'live', scope: 'read', sheetSlug: null })
       while (!isOver()) {
         const answers = await Promise.all(
-          crowd
-            .slice(-3)
-            .map((attacker) =>
-              Promise.all(Array.from({ length: 167 }, () => attacker.call('POST', '/keys', key))),
-            ),
+          attackers.map((attacker) =>
+            Promise.all(Array.from({ length: 167 }, () => attacker.call('POST', '/keys', key))),
+          ),
         )
         for (const { status, body } of answers.flat())
           count(tally, `${status}${status < 400 ? '' : ` ${/"code":"(\w+)"/.exec(body)?.[1] ?? ''}`}`)
@@ -285,7 +297,7 @@ export const attacks: readonly Attack[] = [
     prepare: makeDearForm,
     run: (street, isOver) =>
       many(40, isOver, () =>
-        street.attacker.ask({ path: dearForms.get(street) ?? '', headers: { Accept: 'text/html' } }),
+        street.attacker.ask({ path: dearForms.get(street.attacker) ?? '', headers: { Accept: 'text/html' } }),
       ),
   },
   {
@@ -302,7 +314,7 @@ export const attacks: readonly Attack[] = [
       const headers = { Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' }
       return many(4, isOver, (n) =>
         street.attacker.ask({
-          ...{ path: dearForms.get(street) ?? '', method: 'POST' },
+          ...{ path: dearForms.get(street.attacker) ?? '', method: 'POST' },
           ...{ headers, body: bodies[n % bodies.length] ?? '' },
         }),
       )
@@ -316,12 +328,32 @@ export const attacks: readonly Attack[] = [
       return many(10, isOver, (n) => attacker.ask({ path: paths[n % paths.length] ?? '', headers }))
     },
   },
+  ...changingAttacks,
+  ...leavingAttacks,
+  ...hostileAttacks,
+  combined,
 ]
 
+/** The same street, as each of the two who attack sees it. */
+function halves(street: Neighbourhood): [Neighbourhood, Neighbourhood] {
+  const of = (nth: number) => {
+    const attacker = ofAll(street.attackers, nth)
+    return { ...street, attacker, attackers: [attacker] }
+  }
+  return [of(0), of(1)]
+}
+
+async function giveWidest({ connectFile, attacker }: Neighbourhood): Promise<void> {
+  const names = Array.from({ length: 2_000 }, (_, n) => `a column with a longer name ${n}`).join(',')
+  const row = (r: number) => Array.from({ length: 2_000 }, (_, n) => (n % 3 ? `text ${n}` : n * r)).join(',')
+  const rows = Array.from({ length: 50 }, (_, r) => row(r)).join('\n')
+  await connectFile(attacker.account, 'wide', `${names}\n${rows}\n`)
+}
+
 async function makeDearForm(street: Neighbourhood): Promise<void> {
-  if (dearForms.has(street)) return
+  if (dearForms.has(street.attacker)) return
   const columns = Array.from({ length: 41 }, (_, n) => `a${n}`)
-  await street.connectFile('attacker', 'dear-form', `${columns.join(',')}\n`)
+  await street.connectFile(street.attacker.account, 'dear-form', `${columns.join(',')}\n`)
   const usual = { label: 'a', help: '', isRequired: false }
   const fields = columns.map((column, n) =>
     n === 40
@@ -334,25 +366,7 @@ async function makeDearForm(street: Neighbourhood): Promise<void> {
   const { status, body } = await street.attacker.call('POST', '/forms', JSON.stringify(wish))
   const id = /"id":"(\w+)"/.exec(body)?.[1]
   if (status !== 201 || !id) throw new Error(`The form was not made: ${status} ${body}`)
-  dearForms.set(street, `/f/${id}`)
-}
-
-function keyed(attacker: Attacker, path: string, headers: Record<string, string> = {}, method = 'GET') {
-  return attacker.ask({ path, method, headers: { Authorization: `Bearer ${attacker.apiKey}`, ...headers } })
-}
-
-/** What is not there attacks nobody. */
-async function uploaded(attacker: Attacker, name: string, content: string): Promise<void> {
-  const { status, body } = await attacker.call('POST', `/files?name=${name}`, Buffer.from(content))
-  if (status !== 201) throw new Error(`${name} was not taken: ${status} ${body}`)
-}
-
-function source(path: string): string {
-  return JSON.stringify({ provider: 'file', path, tab: null })
-}
-
-function connectWish(slug: string, path: string): string {
-  return JSON.stringify({ slug, access: 'private', source: { provider: 'file', path, tab: null } })
+  dearForms.set(street.attacker, `/f/${id}`)
 }
 
 /** As many rows as fit: packed, they are short. */
@@ -366,28 +380,6 @@ async function passingWorkbook(): Promise<Uint8Array> {
     if (byteLength > passingBytes * 0.9 && byteLength <= passingBytes) return workbook
     rows = Math.floor((rows * passingBytes * 0.95) / byteLength)
   }
-}
-
-/** Keeps so many under way at once. */
-async function many(
-  atOnce: number,
-  isOver: () => boolean,
-  one: (n: number) => Promise<{ status: number; body: string }>,
-): Promise<Tally> {
-  const tally: Tally = new Map()
-  let begun = 0
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      while (!isOver()) {
-        const { status, body } = await one(begun++)
-        const code = status < 400 ? '' : ` ${/"code":"(\w+)"/.exec(body)?.[1] ?? ''}`
-        count(tally, `${status}${code}`)
-        // Refused at once, it would be a test of this loop.
-        if (status === 429 || status === 0) await sleep(50)
-      }
-    }),
-  )
-  return tally
 }
 
 function holdConnections(says: (attacker: Attacker) => string, { isReading = true } = {}): Attack['run'] {
@@ -420,8 +412,4 @@ function holdConnections(says: (attacker: Attacker) => string, { isReading = tru
       })
     }
   }
-}
-
-function count(tally: Tally, what: string, by = 1): void {
-  tally.set(what, (tally.get(what) ?? 0) + by)
 }

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { Agent, type IncomingMessage, request } from 'node:http'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { ownPage } from '../connect/visitor.ts'
+import { type GoogleProcess, startGoogleProcess } from '../google/google-process.ts'
 import { freshPlace, type Place, type RunningServer } from '../process/running.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startRedis } from '../servers/redis.ts'
@@ -12,7 +14,11 @@ export type StoreKind = 'embedded' | 'PostgreSQL and Redis'
 export interface Neighbourhood {
   server: RunningServer
   folder: string
+  /** A local Google, where owners cannot bring files. */
+  google: GoogleProcess | null
   attacker: Attacker
+  /** All whose attack it is, `attacker` first. */
+  attackers: readonly Attacker[]
   victim: Victim
   /** One more who knows nothing of the others, from the attacker's address. */
   newAttacker(account: string): Promise<Attacker>
@@ -46,19 +52,47 @@ export interface Victim {
 }
 
 export interface Attacker {
+  account: string
   apiKey: string
   cookie: string
-  /** Status and length of what came back; 0 for a connection that broke. */
-  ask(asked: Asked): Promise<{ status: number; bytes: number; body: string }>
+  ask(asked: Asked): Promise<Answered>
   /** The same at the owner's API, signed in. */
-  call(method: string, path: string, body?: string | Buffer): Promise<{ status: number; body: string }>
+  call(
+    method: string,
+    path: string,
+    body?: string | Buffer,
+    how?: Pick<Asked, 'leavesAfterMs'>,
+  ): Promise<Answered>
+  /** Cuts all connections; whatever is under way is answered with 0. Who asks again opens others. */
+  leave(): void
 }
+
+export interface Answered {
+  /** 0 for a connection that broke. */
+  status: number
+  /** With which it came, also where the connection broke later. */
+  begunWith: number
+  coding: string | null
+  /** Of a write. */
+  operationId: string | null
+  /** As much of it as tells what it is. */
+  body: string
+}
+
+/** What whoever was not answered has. */
+export const nothing: Answered = { status: 0, begunWith: 0, coding: null, operationId: null, body: '' }
 
 export interface Asked {
   path: string
   method?: string
   headers?: Record<string, string>
   body?: string | Buffer
+  /** Gone then, answered or not. */
+  leavesAfterMs?: number
+  /** Sends no more and reads on. */
+  closesItsHalf?: boolean
+  /** From there, on a connection of its own. */
+  address?: string
 }
 
 interface Test {
@@ -66,10 +100,15 @@ interface Test {
 }
 
 export async function startNeighbourhood(t: Test, kind: StoreKind): Promise<Neighbourhood> {
+  // Uploads are for the embedded store alone.
+  const google = kind === 'embedded' ? null : await startGoogleElsewhere(t)
   const env = {
     ...(await storeSettings(t, kind)),
     ...dummyGoogle,
+    ...(google && { GOOGLE_ENDPOINT: google.url }),
     ROWPORT_SECRET: 'the secret of the street',
+    // So that webhooks may call who is on this machine.
+    ROWPORT_WEBHOOK_ALLOW: '127.0.0.0/8',
   }
   // Its processes end before what they work on.
   const place = await freshPlace(t)
@@ -98,23 +137,21 @@ export async function startNeighbourhood(t: Test, kind: StoreKind): Promise<Neig
   }
   const newAttacker = async (account: string) => {
     await rowport(['account', 'create', account, '--plan', 'pro'])
-    return createAttacker(server.port, await keyOf(account), await sessionOf(account))
+    return createAttacker(server.port, account, await keyOf(account), await sessionOf(account))
   }
   const cached = await connectFile('victim', 'cached', smallCsv(), ['--cache-seconds', '3600'])
   const moving = await connectFile('victim', 'moving', smallCsv())
+  const attacker = await newAttacker('attacker')
   return {
-    server,
-    folder: place.folder,
-    connectFile,
-    newAttacker,
-    operate: rowport,
+    ...{ server, folder: place.folder, google, connectFile, newAttacker, operate: rowport },
+    attacker,
+    attackers: [attacker],
     victim: {
       apiKey: await keyOf('victim'),
       cachedPath: cached.path,
       movingPath: moving.path,
       movingFile: moving.file,
     },
-    attacker: await newAttacker('attacker'),
   }
 
   async function keyOf(account: string): Promise<string> {
@@ -135,8 +172,15 @@ export async function startNeighbourhood(t: Test, kind: StoreKind): Promise<Neig
   }
 }
 
-/** Enough for the way to Google to be offered; nobody arrives there. */
+/** Enough for the way to Google to be offered. */
 const dummyGoogle = { GOOGLE_CLIENT_ID: 'id.apps.googleusercontent.com', GOOGLE_CLIENT_SECRET: 'none' }
+
+/** It has machines of its own: what it takes here must not be taken from the server, or from the victim. */
+async function startGoogleElsewhere(t: Test): Promise<GoogleProcess> {
+  const google = await startGoogleProcess(t)
+  setPriority(google.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  return google
+}
 
 async function storeSettings(t: Test, kind: StoreKind): Promise<Record<string, string>> {
   if (kind === 'embedded') return {}
@@ -158,34 +202,42 @@ function createOperator(
   }
 }
 
-export function createAttacker(port: number, apiKey: string, cookie: string): Attacker {
+function createAttacker(port: number, account: string, apiKey: string, cookie: string): Attacker {
   const agent = new Agent({ keepAlive: true, localAddress: attackerAddress })
   const attacker: Attacker = {
-    apiKey,
-    cookie,
-    ask({ path, method = 'GET', headers = {}, body }) {
-      const { promise, resolve } = Promise.withResolvers<{ status: number; bytes: number; body: string }>()
-      const broken = () => resolve({ status: 0, bytes: 0, body: '' })
-      const options = { host: '127.0.0.1', port, path, method, headers, agent }
+    ...{ account, apiKey, cookie },
+    ask({ path, method = 'GET', headers = {}, body, leavesAfterMs, closesItsHalf, address }) {
+      const { promise, resolve } = Promise.withResolvers<Answered>()
+      let begunWith = 0
+      const broken = () => resolve({ ...nothing, begunWith })
+      const from = address === undefined ? { agent } : { agent: false, localAddress: address }
+      const options = { host: '127.0.0.1', port, path, method, headers, ...from }
       const sent = request(options, (answer: IncomingMessage) => {
-        let bytes = 0
+        begunWith = answer.statusCode ?? 0
+        const { 'content-encoding': coding = null, 'operation-id': operationId } = answer.headers
+        const head = { status: begunWith, begunWith, coding, operationId: operationId?.toString() ?? null }
         let start = ''
         answer.on('data', (chunk: Buffer) => {
-          bytes += chunk.byteLength
           if (start.length < 2_000) start += chunk.toString('latin1')
         })
-        answer.once('end', () => resolve({ status: answer.statusCode ?? 0, bytes, body: start }))
+        answer.once('end', () => resolve({ ...head, body: start }))
         answer.once('error', broken)
       })
       sent.once('error', broken)
+      sent.once('close', broken)
+      if (leavesAfterMs !== undefined) setTimeout(() => sent.destroy(), leavesAfterMs)
+      if (closesItsHalf) sent.once('finish', () => sent.socket?.end())
       sent.end(body)
       return promise
     },
-    call(method, path, body) {
+    call(method, path, body, how = {}) {
       const type = typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}
       const headers = { ...ownPage, ...type, Cookie: cookie }
-      const asked = { method, path: `/dashboard/api${path}`, headers }
+      const asked = { method, path: `/dashboard/api${path}`, headers, ...how }
       return attacker.ask(body === undefined ? asked : { ...asked, body })
+    },
+    leave() {
+      agent.destroy()
     },
   }
   return attacker

@@ -1,13 +1,14 @@
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { defaultShares } from '../../src/shares/shares.ts'
-import { done, startRowport } from '../harness.ts'
+import { done, type Rowport, startRowport } from '../harness.ts'
 import { holdsOfTwo } from '../measured-twice.ts'
 import { patienceMs } from '../soak.ts'
 import { signInByLink } from './at-the-dashboard.ts'
 import { createLooks, skip } from './looks.ts'
 
 const settings = { baseUrl: 'http://127.0.0.1:0', shares: { ...defaultShares, sheets: 300 } }
-const loads = 5
+const loads = 7
 /** Two frames of the page's own clock are added. */
 const feedbackMs = 150 + 34
 
@@ -15,33 +16,44 @@ test('with 200 sheets and 100 keys the first paint comes within 1.2 times that o
   skip,
   timeout: patienceMs,
 }, async (t) => {
-  const rowport = await startRowport(t, { settings })
-  const { page } = await createLooks(t)
-  await signInByLink(page, rowport, '/sheets')
+  const [empty, full] = [await startRowport(t, { settings }), await startRowport(t, { settings })]
+  for (let at = 1; at <= 200; at++) await full.connectFile(`bulk-${at}`, `bulk-${at}.csv`, 'a\n1\n')
+  for (let at = 0; at < 100; at++) await full.createKey()
+  const [ofEmpty, ofFull] = [(await createLooks(t)).page, (await createLooks(t)).page]
+  await signInByLink(ofEmpty, empty, '/sheets')
+  await signInByLink(ofFull, full, '/sheets')
 
-  async function firstPaintMs(): Promise<number> {
-    const tookMs: number[] = []
+  // By turns, so that a machine that is busy for a while is as busy for both.
+  async function firstPaints(): Promise<{ emptyMs: number; fullMs: number }> {
+    const emptyMs: number[] = []
+    const fullMs: number[] = []
     for (const path of ['/sheets', '/keys'])
       for (let at = 0; at < loads; at++) {
-        await page.goto(rowport.workshop.baseUrl + path)
-        await page.getByRole('heading', { level: 1 }).first().waitFor()
-        tookMs.push(await page.evaluate<number>(paintedAtMs))
+        emptyMs.push(await firstPaintMs(ofEmpty, empty, path))
+        fullMs.push(await firstPaintMs(ofFull, full, path))
       }
-    return tookMs.sort((a, b) => a - b)[loads] ?? 0
+    return { emptyMs: median(emptyMs), fullMs: median(fullMs) }
   }
 
-  const emptyMs = Math.max(await firstPaintMs(), await firstPaintMs())
-  for (let at = 1; at <= 200; at++) await rowport.connectFile(`bulk-${at}`, `bulk-${at}.csv`, 'a\n1\n')
-  for (let at = 0; at < 100; at++) await rowport.createKey()
-  const { fullMs } = await holdsOfTwo(
-    async () => ({ fullMs: await firstPaintMs() }),
-    ({ fullMs: ms }) =>
-      ms <= emptyMs * 1.2 ? null : `${Math.round(ms)} ms instead of ${Math.round(emptyMs)}`,
+  const { emptyMs, fullMs } = await holdsOfTwo(firstPaints, (paints) =>
+    paints.fullMs <= paints.emptyMs * 1.2
+      ? null
+      : `${Math.round(paints.fullMs)} ms instead of ${Math.round(paints.emptyMs)}`,
   )
   t.diagnostic(
     `first paint: empty ${Math.round(emptyMs)} ms, 200 sheets and 100 keys ${Math.round(fullMs)} ms`,
   )
 })
+
+async function firstPaintMs(page: Page, { workshop }: Rowport, path: string): Promise<number> {
+  await page.goto(workshop.baseUrl + path)
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  return page.evaluate<number>(paintedAtMs)
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+}
 
 test('with 200 sheets and 100 keys, two letters find one at once', {
   skip,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { done, startRowport } from '../harness.ts'
 import { patienceMs } from '../soak.ts'
 import { signInByLink } from './at-the-dashboard.ts'
@@ -47,5 +48,6 @@ test('a key column is chosen, refused with the rows that are in the way, used in
   await parts.getByText('Settings').click()
   await choice.selectOption({ label: 'Row number only' })
   await page.getByRole('status').getByText('Saved.').waitFor()
-  assert.equal(await keyColumn(), null)
+  // On a fast machine that is still said of the choice before.
+  while ((await keyColumn()) !== null) await sleep(20)
 })

@@ -127,6 +127,8 @@ test('what is being sent cannot be cancelled any more, and a lost answer is not 
   goOn.resolve()
   await page.getByText('Key revoked.').waitFor()
   await dialog.waitFor({ state: 'hidden' })
+  // Until the list has been read again the key that has gone is its first still.
+  await page.waitForFunction(`document.querySelectorAll('tbody tr').length === 1`)
 
   await page.unroute('**/revoke')
   await page.route('**/revoke', async (route) => {
@@ -135,6 +137,35 @@ test('what is being sent cannot be cancelled any more, and a lost answer is not 
   })
   await revoke()
   await dialog.getByText('The change may have been made anyway').waitFor()
+})
+
+test('no key is taken between what sends a change and what locks its question', {
+  skip,
+  timeout: patienceMs,
+}, async (t) => {
+  const rowport = await startRowport(t, { settings: { baseUrl: 'http://127.0.0.1:0' } })
+  await rowport.createKey()
+  const page = await (await newProfile(t)).newPage()
+  await signInByLink(page, rowport, '/keys')
+  await page.evaluate(`{
+    const send = window.fetch
+    const note = async () => {
+      // Promises alone: whatever else happens in the page happens after them.
+      for (let nth = 0; nth < 100; nth++) await null
+      window.stateWhenSent = [...document.querySelectorAll('dialog[open]')].map((dialog) => [
+        dialog.getAttribute('closedby'),
+        [...dialog.querySelectorAll('button')].every((button) => button.disabled),
+      ])
+    }
+    window.fetch = (...request) => {
+      if (String(request[0]).endsWith('/revoke')) note()
+      return send(...request)
+    }
+  }`)
+  await page.getByRole('button', { name: 'Revoke test' }).first().click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
+  await page.getByText('Key revoked.').waitFor()
+  assert.deepEqual(await page.evaluate('window.stateWhenSent'), [['none', true]])
 })
 
 test('whoever leaves the console before its key is there has sent nothing', {

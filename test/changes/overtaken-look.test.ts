@@ -52,18 +52,62 @@ test('a look that began before others logged more and wrote the rows anew has th
   const { chunks, state } = compare({ ...seen, known: former, next: present })
   const { id: sheetId, accountId, source } = sheet
   const toLog = chunks.map((chunk) => ({ ...chunk, atMs: 0, identity: '' }))
-  assert.equal(
-    await store.logSeen({ sheetId, accountId, source, position, chunks: toLog, identity: '', state }),
-    1,
-  )
+  const { contentHash } = present
+  const rows = { chunks: toLog, identity: '', state, contentHash }
+  assert.equal(await store.logSeen({ sheetId, accountId, source, position, ...rows }), 1)
 
   // It has nothing in memory, as after a start.
   assert.equal((await log.afterLook(begun, sheet, present, null))?.seq, 1)
 })
 
+test('after a start, rows that are as they were are known by their hash, and those that the log has are not read', async (t) => {
+  const { store, sheet, log, statesRead } = await start(t)
+  const [first, second] = [1, 2].map((n) => buildSnapshot({ rows: [['id'], [`row ${n}`]] }))
+  assert.ok(first && second)
+  const look = async (rows: typeof first) => {
+    const begun = await log.beforeLook(sheet)
+    assert.ok(begun)
+    return (await log.afterLook(begun, sheet, rows, null))?.seq
+  }
+  assert.equal(await look(first), 0)
+  assert.equal(await look(first), 0)
+  assert.equal(statesRead(), 0)
+  assert.equal(await look(second), 1)
+  assert.equal(statesRead(), 1)
+  assert.equal(await look(second), 1)
+  assert.equal(await look(first), 2, 'what was once so is no longer')
+  assert.equal(statesRead(), 2)
+
+  // A write of ours goes on without looking at all rows.
+  const { id: sheetId, accountId, source } = sheet
+  const chunk = {
+    entries: '[{"kind":"updated","row":2,"after":"{\\"id\\":\\"row 2\\"}"}]',
+    count: 1,
+    atMs: 0,
+  }
+  const [id = ''] = (await store.beginSending({
+    ...{ source, fence: 'fence', place: '{}' },
+    operations: [{ id: null, accountId, sheetId, answer: '' }],
+    changes: { chunks: [chunk], identity: '', sheetId, accountId, isPlaced: true, after: null },
+  })) as string[]
+  await store.finishApplied(source, [{ id, answer: null }], { sheetId, outcome: 'as_begun' })
+  assert.equal(await look(second), 3)
+  assert.equal(statesRead(), 3)
+  assert.equal(await look(second), 3)
+  assert.equal(statesRead(), 3)
+})
+
 async function start(t: Parameters<typeof openSimulatedStore>[0]) {
   const { database, time, newSheet } = await openSimulatedStore(t)
-  const store = createSqlStore(database, time)
+  let statesRead = 0
+  const whole = createSqlStore(database, time)
+  const store = {
+    ...whole,
+    loggedState(sheetId: string) {
+      statesRead++
+      return whole.loggedState(sheetId)
+    },
+  }
   const { sheet } = await newSheet(null)
   const log = createChangeLog({
     turns: { next: () => undefined },
@@ -72,5 +116,5 @@ async function start(t: Parameters<typeof openSimulatedStore>[0]) {
     retention: { noteBytes() {} },
     timers: time,
   })
-  return { store, time, sheet, log }
+  return { store, time, sheet, log, statesRead: () => statesRead }
 }

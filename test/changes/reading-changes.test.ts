@@ -151,6 +151,48 @@ test('a list from memory carries the cursor, and an unchanged one too', async (t
   assert.deepEqual([same.status, same.headers.get('X-Change-Cursor')], [304, cursor])
 })
 
+test('the first list of a large sheet does not wait for its rows to be stored; who follows it does', async (t) => {
+  const rows = Array.from({ length: 2_000 }, (_, n) => `A-${n},A lamp with a longer name,${n}`)
+  const { rowport, client, path } = await start(t, `sku,name,price\n${rows.join('\n')}\n`)
+  const { store } = rowport.workshop
+  const { logSeen } = store
+  const mayStore = Promise.withResolvers<void>()
+  store.logSeen = async (seen) => {
+    await mayStore.promise
+    return logSeen.call(store, seen)
+  }
+  const { cursor } = await client.list(rowport.url)
+  let isTold = false
+  const following = client.changes(rowport.url, cursor).finally(() => (isTold = true))
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  assert.equal(isTold, false, 'nobody knows yet whether the log begins there')
+  mayStore.resolve()
+  assert.deepEqual(await following, { changes: [], cursor })
+  await edit(path, `sku,name,price\n${rows.slice(1).join('\n')}\n`, 1)
+  await client.list(rowport.url)
+  const { changes } = await client.changes(rowport.url, cursor)
+  assert.deepEqual(
+    changes.map(({ kind, row }) => [kind, row]),
+    [['deleted', 2]],
+  )
+})
+
+test('where the rows of a first list were never stored, its place is over', async (t) => {
+  const rows = Array.from({ length: 2_000 }, (_, n) => `A-${n},A lamp with a longer name,${n}`)
+  const { rowport, client, formA, key } = await start(t, `sku,name,price\n${rows.join('\n')}\n`)
+  const { store } = rowport.workshop
+  const { logSeen } = store
+  store.logSeen = () => Promise.reject(new Error('the disk is full'))
+  const { cursor } = await client.list(rowport.url)
+  const ask = () => fetch(`${rowport.url}${formA}/changes?since=${cursor}`, { headers: bearer(key) })
+  assert.equal((await ask()).status, 503, 'nobody knows yet where the log begins')
+  store.logSeen = logSeen
+  const { cursor: next } = await client.list(rowport.url)
+  assert.notEqual(next, cursor)
+  assert.equal((await ask()).status, 410)
+  assert.deepEqual(await client.changes(rowport.url, next), { changes: [], cursor: next })
+})
+
 test('whoever waits hears of a write at once, and of nothing when the time is over', async (t) => {
   const { rowport, client } = await start(t)
   const { cursor } = await client.list(rowport.url)
@@ -274,10 +316,10 @@ test('rows that were read in the moment of a write are read again: their list ha
   )
 })
 
-async function start(t: TestContext) {
+async function start(t: TestContext, content = csv) {
   const rowport = await startRowport(t)
   const key = await rowport.createKey()
-  const { formA, formB, path, id } = await rowport.connectFile('stock', 'stock.csv', csv)
+  const { formA, formB, path, id } = await rowport.connectFile('stock', 'stock.csv', content)
   return { rowport, client: createClient(key, formB), key, formA, path, id }
 }
 

@@ -219,7 +219,8 @@ async function start(t: TestContext, areWritesOff = false) {
   async function askAt(root: string) {
     // Neither rows that were read before nor a ration that was spent before is in the way.
     rowport.clock.advanceMs(61_000)
-    const headers = { ...bearer(key), 'Cache-Control': 'no-cache' }
+    // A connection that is kept would have idled for that minute, and may be closed in the moment in which it is used again.
+    const headers = { ...bearer(key), 'Cache-Control': 'no-cache', Connection: 'close' }
     const list = await fetch(root + path, { headers })
     const added = await fetch(root + path, { method: 'POST', headers, body: '{"name":"Rug"}' })
     const changed = await fetch(`${root}${path}/2`, { method: 'PATCH', headers, body: '{"name":"Bed"}' })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -87,8 +88,11 @@ test('what is not a key, or not one that Google takes, is said in a sentence and
     ['{"installed":{"client_id":"x"}}', /not the key of a service account/],
     [JSON.stringify({ type: 'authorized_user' }), /of another kind \(“authorized_user”\)/],
     [JSON.stringify({ ...good, private_key: 'no' }), /cannot be used/],
+    [JSON.stringify({ ...good, private_key: keyWithLongPrimes() }), /cannot be used/],
     [JSON.stringify({ ...good, client_email: 'ada@example.com' }), /cannot be used/],
     [gone, /no longer knows this key/],
+    // As good as any other, but not Google's.
+    [JSON.stringify({ ...good, private_key: keyOfOddLength() }), /no longer knows this key/],
   ] as const) {
     const refused = await owner.call('POST', '/google/key', { key })
     assert.equal(refused.status, 502, refused.text)
@@ -197,3 +201,35 @@ test('the operator adds it by a command, and no path of the machine is told to t
   const connected = await rowport('sheet', 'connect', 'acme/prices', '--google', spreadsheetId)
   assert.equal(connected.code, 0, connected.stderr)
 })
+
+/** To sign with it takes a tenth of a second and more: its primes are as long as the modulus. */
+function keyWithLongPrimes(): string {
+  const algorithm = Buffer.from('300d06092a864886f70d0101010500', 'hex')
+  const bytes = (count: number) => {
+    const made = randomBytes(count).fill(0x7f, 0, 1)
+    made[count - 1] = 0x7f
+    return made
+  }
+  const zero = Buffer.from([0])
+  const numbers = [
+    zero,
+    bytes(300),
+    Buffer.from([1, 0, 1]),
+    ...Array.from({ length: 5 }, () => bytes(300)),
+    bytes(8),
+  ]
+  const inner = der(0x30, Buffer.concat(numbers.map((number) => der(2, number))))
+  const whole = der(0x30, Buffer.concat([der(2, zero), algorithm, der(4, inner)]))
+  return `-----BEGIN PRIVATE KEY-----\n${whole.toString('base64')}\n-----END PRIVATE KEY-----\n`
+}
+
+function keyOfOddLength(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_047 })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+function der(tag: number, value: Buffer): Buffer {
+  const { length } = value
+  const head = length < 0x80 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.from(head), value])
+}

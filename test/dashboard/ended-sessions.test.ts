@@ -115,6 +115,8 @@ test('an account has only so many sessions; the oldest end', async (t) => {
     visitors.push(n % 2 === 1 ? await signIn(rowport) : await signedIn(rowport, 'ada'))
   }
   assert.deepEqual(await statuses(visitors), [401, 401, 200, 200, 200])
+  const metrics = await (await rowport.get('/metrics')).text()
+  assert.match(metrics, /^rowport_shares_used_up_total\{share="sessions"\} 2$/m)
   const atOnce = await Promise.all(
     Array.from({ length: 8 }, async () => {
       const visitor = createVisitor(rowport)

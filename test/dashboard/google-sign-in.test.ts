@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { SessionView } from '../../src/dashboard/contract.ts'
+import { idTokenCases, spoiledIdTokens } from '../connect/spoiled-id-tokens.ts'
 import { createVisitor, type Visitor } from '../connect/visitor.ts'
 import { ada, grace, startTogether, type Together } from '../connect/with-google.ts'
 import type { Rowport } from '../harness.ts'
@@ -170,30 +171,12 @@ test('what the browser keeps of an attempt can be neither changed nor used again
 test('only what Google says of this attempt, to us and now, says who somebody is', async (t) => {
   const together = await startTogether(t)
   const { rowport, google } = together
-  const cases: Record<string, (claims: Record<string, unknown>) => Record<string, unknown>> = {
-    'as it is': (claims) => claims,
-    'for another app': (claims) => ({ ...claims, aud: 'another.apps.googleusercontent.com' }),
-    'for several': (claims) => ({ ...claims, aud: [claims.aud] }),
-    'of somebody else': (claims) => ({ ...claims, iss: 'https://accounts.evil.test' }),
-    'of an earlier day': (claims) => ({ ...claims, exp: Number(claims.exp) - 3_601 }),
-    'without an end': ({ exp, ...claims }) => claims,
-    'of another attempt': (claims) => ({ ...claims, nonce: 'another' }),
-    'of no attempt': ({ nonce, ...claims }) => claims,
-  }
   const outcomes: Record<string, string> = {}
-  for (const [what, spoil] of Object.entries(cases)) {
+  for (const what of idTokenCases) {
     const { asked, back, cookie, nowSeconds } = await fetchWithAttempt(together, { user: ada })
-    const claims = {
-      iss: 'https://accounts.google.com',
-      aud: asked.searchParams.get('client_id'),
-      sub: '1234567890',
-      email: ada,
-      email_verified: true,
-      nonce: asked.searchParams.get('nonce'),
-      exp: nowSeconds + 3_600,
-    }
-    const parts = [{ alg: 'RS256' }, spoil(claims), 'signature']
-    const idToken = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+    const clientId = asked.searchParams.get('client_id') ?? ''
+    const nonce = asked.searchParams.get('nonce') ?? ''
+    const idToken = spoiledIdTokens({ clientId, nonce, email: ada, nowSeconds })[what]
     await google.control('POST', 'faults', {
       match: { service: 'oauth', path: '/token' },
       kind: 'answer',

@@ -24,3 +24,25 @@ test('asking for the head of long rows again and again leaves the compressors to
   assert.equal(list.headers.get('content-encoding'), 'gzip')
   await list.arrayBuffer()
 })
+
+test('HEAD of what owners read makes no body: it says what GET would, but for the length', async (t) => {
+  const rowport = await startRowport(t)
+  await rowport.connectFile('products', 'products.csv', 'name\nLamp\n')
+  const owner = await signedIn(rowport)
+  const ask = async (path: string, method: string) => {
+    const headers = { ...ownPage, Cookie: owner.cookie }
+    const answer = await fetch(`${rowport.url}/dashboard/api${path}`, { method, headers })
+    // What becomes of the connection is as this client asks, and it asks to close it behind a HEAD.
+    const { date, connection, 'content-length': length, ...head } = Object.fromEntries(answer.headers)
+    return { status: answer.status, head, length, body: await answer.text() }
+  }
+  for (const path of ['/sheets', '/keys', '/sheets/products', '/sheets/nothing']) {
+    const get = await ask(path, 'GET')
+    const head = await ask(path, 'HEAD')
+    assert.deepEqual([head.status, head.head], [get.status, get.head], path)
+    assert.equal(head.body, '')
+    assert.notEqual(get.length, undefined)
+    // What is refused is short, and there already.
+    assert.equal(head.length, path === '/sheets/nothing' ? get.length : undefined, path)
+  }
+})

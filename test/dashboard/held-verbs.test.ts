@@ -12,20 +12,21 @@ import { startTogether } from '../connect/with-google.ts'
 import { settingsFor } from '../mail/mailing.ts'
 import { patienceMs } from '../soak.ts'
 import {
+  formSettings,
   type Ground,
   giveAddressToAnother,
   type Holding,
   holdVerbs,
   markOfOther,
+  type Needs,
   newGround,
-  stateOf,
+  openStates,
 } from './held-verbs.ts'
 
 /** The verbs of one provider stand for all: they are made by one function. */
 const allRoutes = routesFor([providerTable.google])
 
-interface Verb {
-  needsGoogle?: true
+interface Verb extends Needs {
   /** Only a sheet or a key of the owner's own can have come of it. */
   run(ground: Ground): Promise<{ status: number; text: string }>
 }
@@ -33,59 +34,23 @@ interface Verb {
 const file = { provider: 'file', path: 'up.csv', tab: null }
 const atGoogle = ({ spreadsheetId }: Ground) => ({ provider: 'google', spreadsheetId, tabId: 0 })
 const calling = (method: string, path: string, body?: unknown): Verb => ({
-  run: ({ owner, keyId }) => owner.call(method, path.replace('{id}', keyId), body),
+  needsForm: /forms|webhooks|export/.test(path),
+  run({ owner, keyId, formId, entryId, webhookId }) {
+    const ids = { '{key}': keyId, '{form}': formId, '{entry}': entryId, '{webhook}': webhookId }
+    return owner.call(
+      method,
+      path.replace(/\{\w+\}/g, (name) => ids[name as keyof typeof ids]),
+      body,
+    )
+  },
 })
-/** For an owner with an address; where the account has ended meanwhile, there is none. */
 const byMail = (
   method: string,
   path: string,
   bodyFor: (slug: string) => unknown = () => undefined,
 ): Verb => ({
-  async run({ rowport, account, owner }) {
-    const fresh = { email: `${account.slug}@x.org`, passwordHash: null, googleSubject: null }
-    await rowport.workshop.store.createOwner({ accountId: account.id, ...fresh }).catch(() => null)
-    return owner.call(method, path, bodyFor(account.slug))
-  },
-})
-/** For a webhook of the account; where that has ended meanwhile, there is none. */
-const ofWebhook = (method: string, path: string, body?: unknown): Verb => ({
-  async run({ rowport, account, owner }) {
-    const { store } = rowport.workshop
-    const id = `wh_${account.slug.replaceAll('-', '')}`
-    await store
-      .createWebhook({
-        ...{
-          id,
-          accountId: account.id,
-          sheetId: null,
-          url: 'https://hooks.invalid/',
-          kinds: null,
-          columns: null,
-        },
-        secret: { sealed: 'x', keyId: 'x' },
-        place: { epoch: null, seq: 0 },
-      })
-      .catch(() => null)
-    return owner.call(method, path.replace('{id}', id), body)
-  },
-})
-const formField = { column: 'a', label: 'A', help: '', kind: 'text', isRequired: false, choices: [] } as const
-const formSettings = {
-  ...{ intro: '', fields: [formField], thanks: '', next: null, honeypot: '_gotcha', minSeconds: 0, set: [] },
-  ...{ framedBy: [], origins: [], entriesPerMinute: 1, entriesPerHour: 1, captcha: null },
-}
-/** For a form of the account and an entry that is held; where that has ended meanwhile, there is none. */
-const ofForm = (method: string, path: string, body?: unknown): Verb => ({
-  async run({ rowport, account, owner }) {
-    const { store } = rowport.workshop
-    const [sheet] = await store.sheetsOf(account.id).catch(() => [])
-    const wish = { accountId: account.id, sheetId: sheet?.id ?? '', name: 'f', settings: formSettings }
-    const id = (await store.createForm(wish).catch(() => null))?.id ?? 'form_none'
-    const entryToHold = { formId: id, name: { name: 'n' }, row: [['a', 'x']] as [string, string][] }
-    await store.holdEntry({ ...entryToHold, reason: 'honeypot' }, { entries: 1, characters: 100 })
-    const [entry] = await store.heldEntries(id)
-    return owner.call(method, path.replace('{id}', id).replace('{entry}', entry?.id ?? 'entry_none'), body)
-  },
+  needsMailAddress: true,
+  run: ({ account, owner }) => owner.call(method, path, bodyFor(account.slug)),
 })
 const newKey = { name: 'k', mode: 'live', scope: 'read-write' }
 const pagePolicy = {
@@ -115,11 +80,11 @@ const verbs: Record<string, Verb> = {
   'POST /keys': calling('POST', '/keys', { ...newKey, sheetSlug: null }),
   'POST /keys, for a sheet': calling('POST', '/keys', { ...newKey, sheetSlug: 's' }),
   'POST /keys/publishable': calling('POST', '/keys/publishable', newPageKey),
-  'PATCH /keys/{id}/policy': calling('PATCH', '/keys/{id}/policy', newPageKey.policy),
-  'POST /keys/{id}/revoke': calling('POST', '/keys/{id}/revoke'),
-  'POST /keys/{id}/regenerate': calling('POST', '/keys/{id}/regenerate'),
-  'POST /keys/{id}/rotate': calling('POST', '/keys/{id}/rotate', { overlapSeconds: 3_600 }),
-  'PATCH /keys/{id}': calling('PATCH', '/keys/{id}', { name: 'renamed', scope: 'read' }),
+  'PATCH /keys/{id}/policy': calling('PATCH', '/keys/{key}/policy', newPageKey.policy),
+  'POST /keys/{id}/revoke': calling('POST', '/keys/{key}/revoke'),
+  'POST /keys/{id}/regenerate': calling('POST', '/keys/{key}/regenerate'),
+  'POST /keys/{id}/rotate': calling('POST', '/keys/{key}/rotate', { overlapSeconds: 3_600 }),
+  'PATCH /keys/{id}': calling('PATCH', '/keys/{key}', { name: 'renamed', scope: 'read' }),
   'POST /sheets/{slug}/refresh': calling('POST', '/sheets/s/refresh'),
   'POST /sheets/{slug}/console-key': calling('POST', '/sheets/s/console-key'),
   'PATCH /sheets/{slug}': calling('PATCH', '/sheets/s', { paused: true, slug: 'moved', cacheSeconds: 7 }),
@@ -159,29 +124,30 @@ const verbs: Record<string, Verb> = {
   'GET /forms': calling('GET', '/forms'),
   'GET /sheets/{slug}/form-guess': calling('GET', '/sheets/s/form-guess'),
   'POST /forms': calling('POST', '/forms', { sheetSlug: 's', name: 'f', settings: formSettings }),
-  'POST /forms/{id}': ofForm('POST', '/forms/{id}', { name: 'g', settings: formSettings }),
-  'PATCH /forms/{id}': ofForm('PATCH', '/forms/{id}', { isOpen: false }),
-  'POST /forms/{id}/remove': ofForm('POST', '/forms/{id}/remove'),
-  'GET /forms/{id}/entries': ofForm('GET', '/forms/{id}/entries'),
-  'POST /forms/{id}/entries/{entry}/release': ofForm('POST', '/forms/{id}/entries/{entry}/release'),
-  'POST /forms/{id}/release': ofForm('POST', '/forms/{id}/release'),
-  'POST /forms/{id}/entries/{entry}/discard': ofForm('POST', '/forms/{id}/entries/{entry}/discard'),
+  'POST /forms/{id}': calling('POST', '/forms/{form}', { name: 'g', settings: formSettings }),
+  'PATCH /forms/{id}': calling('PATCH', '/forms/{form}', { isOpen: false }),
+  'POST /forms/{id}/remove': calling('POST', '/forms/{form}/remove'),
+  'GET /forms/{id}/entries': calling('GET', '/forms/{form}/entries'),
+  'POST /forms/{id}/entries/{entry}/release': calling('POST', '/forms/{form}/entries/{entry}/release'),
+  'POST /forms/{id}/release': calling('POST', '/forms/{form}/release'),
+  'POST /forms/{id}/entries/{entry}/discard': calling('POST', '/forms/{form}/entries/{entry}/discard'),
   'GET /webhooks': calling('GET', '/webhooks'),
   'POST /webhooks': calling('POST', '/webhooks', {
     ...{ sheetSlug: 's', url: 'https://1.1.1.1/hook', kinds: null, columns: null },
   }),
-  'GET /webhooks/{id}/deliveries': ofWebhook('GET', '/webhooks/{id}/deliveries'),
-  'PATCH /webhooks/{id}': ofWebhook('PATCH', '/webhooks/{id}', { isOn: false }),
-  'POST /webhooks/{id}/test': ofWebhook('POST', '/webhooks/{id}/test'),
-  'POST /webhooks/{id}/rotate': ofWebhook('POST', '/webhooks/{id}/rotate'),
-  'POST /webhooks/{id}/replay': ofWebhook('POST', '/webhooks/{id}/replay', { since: 'earliest' }),
-  'POST /webhooks/{id}/remove': ofWebhook('POST', '/webhooks/{id}/remove'),
+  'GET /webhooks/{id}/deliveries': calling('GET', '/webhooks/{webhook}/deliveries'),
+  'PATCH /webhooks/{id}': calling('PATCH', '/webhooks/{webhook}', { isOn: true }),
+  'POST /webhooks/{id}/test': calling('POST', '/webhooks/{webhook}/test'),
+  'POST /webhooks/{id}/rotate': calling('POST', '/webhooks/{webhook}/rotate'),
+  'POST /webhooks/{id}/replay': calling('POST', '/webhooks/{webhook}/replay', { since: 'earliest' }),
+  'POST /webhooks/{id}/remove': calling('POST', '/webhooks/{webhook}/remove'),
   'GET /keys': calling('GET', '/keys'),
   'GET /files': calling('GET', '/files'),
   'POST /files/{name}/rename': calling('POST', '/files/up.csv/rename', { to: 'renamed.csv' }),
   'DELETE /files/{name}': calling('DELETE', '/files/up.csv'),
   'GET /files/{name}/content': calling('GET', '/files/up.csv/content'),
   'GET /shares': calling('GET', '/shares'),
+  'GET /shares/used-up': calling('GET', '/shares/used-up'),
   'GET /audit': calling('GET', '/audit'),
   'GET /google': calling('GET', '/google'),
   'GET /usage': calling('GET', '/usage?sheet=s'),
@@ -199,7 +165,7 @@ test('every verb of an owner is held below', () => {
 test('whatever an owner does, nothing of it lands with whoever has their former address by then', {
   timeout: patienceMs,
 }, async (t) => {
-  const { ground, holding, rowport } = await held(t)
+  const { ground, holding, rowport, stateOf } = await held(t)
   const points: Record<string, number> = {}
   for (const [name, verb] of Object.entries(verbs)) {
     for (let question = 0; ; question++) {
@@ -207,11 +173,11 @@ test('whatever an owner does, nothing of it lands with whoever has their former 
       const stopped = await stop(holding, question, verb, here)
       if (!stopped) break
       const other = await giveAddressToAnother(here)
-      const before = await stateOf(rowport, other.id)
+      const before = stateOf(other.id)
       stopped.release()
       const { status, text } = await stopped.answer
       const where = `${name}, held before question ${question} (${stopped.name}): ${status} ${text}`
-      assert.deepEqual(await stateOf(rowport, other.id), before, where)
+      assert.deepEqual(stateOf(other.id), before, where)
       assert.ok(!text.includes(markOfOther), where)
       assert.ok(status < 500, where)
       if (name.startsWith('POST /sheets,') || name === 'POST /sheets') {
@@ -234,7 +200,7 @@ test('whatever an owner does, nothing of it lands with whoever has their former 
 test('a verb whose account has ended meanwhile says so, and leaves nothing behind', {
   timeout: patienceMs,
 }, async (t) => {
-  const { ground, holding, rowport } = await held(t)
+  const { ground, holding, rowport, stateOf } = await held(t)
   let points = 0
   for (const [name, verb] of Object.entries(verbs)) {
     for (let question = 0; ; question++) {
@@ -247,8 +213,8 @@ test('a verb whose account has ended meanwhile says so, and leaves nothing behin
       const { status, text } = await stopped.answer
       const where = `${name}, held before question ${question} (${stopped.name}): ${status} ${text}`
       assert.ok(status < 500 || status === 502, where)
-      const { hasFiles, ...left } = await stateOf(rowport, here.account.id)
-      assert.deepEqual(left, { account: null, owner: null, sheets: [], keys: [], google: null }, where)
+      const { files, ...left } = stateOf(here.account.id)
+      assert.deepEqual(left, {}, where)
       const failures = rowport.seen.filter(({ event }) => event === 'malfunction')
       assert.deepEqual(failures, [], where)
     }
@@ -261,7 +227,7 @@ for (const [way, path, kept, status] of [
   [', also in the place of another', '/files/up.csv/replace?name=up.csv', 'up.csv', 200],
 ] as const) {
   test(`a file whose upload was under way is the account’s own, whoever has its address by then${way}`, async (t) => {
-    const { ground, rowport } = await held(t)
+    const { ground, rowport, stateOf } = await held(t)
     const here = await ground({})
     const { promise, resolve } = Promise.withResolvers<number>()
     const sent = request(
@@ -281,10 +247,10 @@ for (const [way, path, kept, status] of [
     const folder = join(rowport.folder, 'files', here.account.id)
     while (!readdirSync(folder).some((name) => name.includes('.part'))) await sleep(5)
     const other = await giveAddressToAnother(here)
-    const before = await stateOf(rowport, other.id)
+    const before = stateOf(other.id)
     sent.end('late\n')
     assert.equal(await promise, status)
-    assert.deepEqual(await stateOf(rowport, other.id), before)
+    assert.deepEqual(stateOf(other.id), before)
     assert.equal(readFileSync(join(folder, kept), 'utf8'), 'name\nlate\n')
   })
 }
@@ -297,9 +263,10 @@ async function held(t: TestContext) {
   const spreadsheetId = await together.createSpreadsheet('Prices')
   const { rowport } = together
   const holding = holdVerbs(rowport.workshop)
-  const ground = ({ needsGoogle = false }: { needsGoogle?: boolean }) =>
-    newGround(together, spreadsheetId, needsGoogle)
-  return { rowport, holding, ground }
+  const ground = (needs: Needs) => newGround(together, spreadsheetId, needs)
+  const states = openStates(rowport)
+  t.after(() => states.close())
+  return { rowport, holding, ground, stateOf: states.stateOf }
 }
 
 /** null when the verb asks for less than that, and is over. */

@@ -9,6 +9,7 @@ import { createGoogle } from '../../src/providers/google/google.ts'
 import { locateGoogleTab } from '../../src/providers/google/google-location.ts'
 import { createOwnValues } from '../../src/shared-state/registers/own-values.fixture.ts'
 import { createDecoding } from '../../src/sheets/reading/decoding.ts'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { createMemoryCredentials, sealing } from './memory-credentials.ts'
 
 const rows = 100_000
@@ -62,13 +63,16 @@ test('a hundred thousand rows of ten columns are read without holding up the ser
   }
   // The first read of a process also compiles what it needs and starts the threads.
   await read()
-  const { result, longestMs, latestMs } = await withTicker(read)
+  const { result, longestMs, latestMs } = await holdsOfTwo(
+    () => withTicker(read),
+    ({ longestMs: ms }) =>
+      ms <= mostBlockedMs ? null : `the event loop stood still for ${Math.round(ms)} ms`,
+  )
   assert.equal(result.rowNumbers.length, rows)
   assert.equal(result.columns.length, columns)
   const first = JSON.parse(Buffer.from(result.listJson.slice(1, (result.rowStarts[1] ?? 1) - 1)).toString())
   assert.equal(first.when, '2026-11-15')
   t.diagnostic(`longest block ${Math.round(longestMs)} ms of work, ${Math.round(latestMs)} ms by the clock`)
-  assert.ok(longestMs <= mostBlockedMs, `the event loop stood still for ${Math.round(longestMs)} ms`)
 })
 
 /**

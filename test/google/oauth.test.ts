@@ -8,6 +8,7 @@ import { problemOfConsent } from '../../src/providers/google/oauth/oauth-problem
 import { createTransport } from '../../src/providers/remote/transport.ts'
 import { ProviderFailure } from '../../src/sheets/provider-failure.ts'
 import { systemTimers } from '../../src/timers.ts'
+import { spoiledIdTokens } from '../connect/spoiled-id-tokens.ts'
 import { driveFile, redirectUri, spreadsheetsScope, startLocalGoogle } from '../emulator/harness.ts'
 
 async function start(t: TestContext, scope: 'drive.file' | 'spreadsheets' = 'drive.file') {
@@ -37,7 +38,7 @@ async function start(t: TestContext, scope: 'drive.file' | 'spreadsheets' = 'dri
       redirectUri,
       ...given,
     })
-  return { local, oauth, consent, exchange }
+  return { local, oauth, verifier, consent, exchange }
 }
 
 test('consent, code, tokens and whose they are; and access ends when it is given back', async (t) => {
@@ -85,7 +86,13 @@ test('the consent asks for what is needed and for nothing else', async (t) => {
       allow_multiple: 'true',
       mimetypes: 'application/vnd.google-apps.spreadsheet',
     },
-    spreadsheets: { ...always, scope: `openid email ${spreadsheetsScope}`, include_granted_scopes: 'true' },
+    spreadsheets: {
+      ...always,
+      scope: `openid email ${spreadsheetsScope}`,
+      include_granted_scopes: 'true',
+      // What comes back with the code is of this attempt.
+      nonce: 'c',
+    },
   }
   for (const scope of ['drive.file', 'spreadsheets'] as const) {
     const { oauth } = await start(t, scope)
@@ -202,6 +209,30 @@ test('without an id token Google is asked whose account it is', async (t) => {
   const grant = await exchange()
   assert.ok(!('problem' in grant))
   assert.equal(grant.email, 'ada@example.com')
+})
+
+test('only an id token of this attempt, for us and for now, says whose account is connected', async (t) => {
+  const { local, exchange, consent, verifier } = await start(t, 'spreadsheets')
+  const { access_token } = await local.tokens('ada@example.com', ['openid', 'email', spreadsheetsScope])
+  const outcomes: Record<string, string> = {}
+  const tokens = spoiledIdTokens({
+    ...{ clientId: 'shop', email: 'grace@example.com' },
+    nonce: createHash('sha256').update(verifier).digest('base64url'),
+    nowSeconds: local.clock.nowMs() / 1_000,
+  })
+  for (const [what, id_token] of Object.entries(tokens)) {
+    const code = (await consent()).get('code') ?? ''
+    const scope = `openid email ${spreadsheetsScope}`
+    // The access token is good: were the id token passed over, Google would say whose it is.
+    const body = { access_token, expires_in: 3_599, scope, refresh_token: 'r', id_token }
+    await local.control('POST', 'faults', { match: '^/token', kind: 'answer', status: 200, body })
+    const grant = await exchange({ code })
+    outcomes[what] = 'problem' in grant ? grant.problem : grant.email
+  }
+  const { 'as it is': right, ...wrong } = outcomes
+  assert.equal(right, 'grace@example.com')
+  assert.equal(Object.keys(wrong).length, 7)
+  assert.deepEqual(new Set(Object.values(wrong)), new Set(['unreachable']))
 })
 
 test('with drive.file it is Drive that says whose account it is, and when it does not, why', async (t) => {

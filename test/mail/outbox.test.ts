@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Rowport, startRowport } from '../harness.ts'
+import { done, type Rowport, startRowport } from '../harness.ts'
 import { ada, settingsFor, signUp, startMailing, until } from './mailing.ts'
 
 const hourMs = 60 * 60_000
@@ -81,4 +81,26 @@ test('of several instances one sends each mail', async (t) => {
   await until('all are sent', () => seenBy(all, 'mail_sent') === people.length)
   await sleep(1_500)
   assert.deepEqual(peer.mails.map(({ to }) => to).sort(), people)
+})
+
+test('whoever has very many mails to send, under one name or several, does not keep another’s from going out', async (t) => {
+  const { rowport, peer } = await startMailing(t, { slowMs: 60 })
+  await signUp(rowport)
+  const { store, accounts } = rowport.workshop
+  const names = Array.from({ length: 10 }, (_, n) => `loud-${n}`)
+  const loud = await Promise.all(names.map(async (slug) => done(await accounts.create(slug, 'free'))))
+  const sent = () => peer.mails.filter(({ to }) => to === ada.email).length
+  await until('the first is sent', () => sent() === 1)
+  const { sealing } = rowport.workshop
+  for (let n = 0; n < 100; n++) {
+    const id = `mail_${n}`
+    const text = JSON.stringify({ to: ada.email, subject: `${n}`, text: 'broken' })
+    const accountId = loud[n % loud.length]?.id ?? ''
+    const sealed = sealing.seal(text, `mail ${id} of ${accountId}`)
+    await store.addMail({ id, accountId, sealed, keyId: sealing.keyId, lifeMs: hourMs })
+  }
+  await until('they are being sent', () => sent() > 2)
+  await signUp(rowport, { ...ada, email: 'quiet@example.com', slug: 'quiet' })
+  await until('the other’s is sent', () => peer.mails.some(({ to }) => to === 'quiet@example.com'))
+  assert.ok(sent() < 40, `${sent()} of the others came first`)
 })

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import packageJson from '../../package.json' with { type: 'json' }
 import { projectFolder } from '../process/running.ts'
 import { patienceMs, times } from '../soak.ts'
+import { mostOfPackage, pack, settingsOfStart } from './packed.ts'
 import { curveOf, growthMbPerTenMinutes, type MemorySample, sampleMemory } from './server-memory.ts'
 import { startTraffic } from './steady-traffic.ts'
 import { startThreeSheets } from './three-sheets.ts'
@@ -21,8 +17,8 @@ const spanMs = 5 * minuteMs
 const judgedMs = 20 * minuteMs
 const mostGrowthMbPerTenMinutes = 1
 /** In the soak, of the package that people install; a clone also holds what strips types. */
-const mostResidentMb = times(350, 200)
-const mostIdleMb = times(250, 110)
+const mostResidentMb = times(350, mostOfPackage.residentMb)
+const mostIdleMb = times(250, mostOfPackage.idleMb)
 
 // A soak takes 40 minutes, or MEMORY_SOAK_MINUTES. In `npm test` more requests come in less time, to fill what fills.
 const isSoak = times(0, 1) === 1
@@ -37,7 +33,7 @@ test('three small sheets under steady reads and writes take a bounded memory', {
   skip,
   timeout: patienceMs,
 }, async (t) => {
-  const env = settingsOf(packageJson.scripts.start)
+  const env = settingsOfStart()
   const sheets = await startThreeSheets(t, { rows, env, installed: isSoak ? await pack(t) : undefined })
   const { child, url } = sheets.server
   await sleep(times(1_000, 30_000))
@@ -86,21 +82,8 @@ test('growth is told from garbage that comes and goes, and from one bad minute',
 
 test('the image starts the server with the settings of npm start', () => {
   const dockerfile = readFileSync(join(projectFolder, 'Dockerfile'), 'utf8')
-  const settings = Object.entries(settingsOf(packageJson.scripts.start))
+  const settings = Object.entries(settingsOfStart())
   assert.notEqual(settings.length, 0)
   for (const [name, value] of settings)
     assert.match(dockerfile, new RegExp(`^ENV .*\\b${name}=${value}\\b`, 'm'))
 })
-
-/** The command of the package, as `npm run package` makes it. */
-async function pack(t: { after(work: () => Promise<void>): void }): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'rowport-memory-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  await promisify(execFile)(process.execPath, [join(projectFolder, 'scripts/package.ts'), '--out', folder])
-  return join(folder, 'package/bin/rowport.cjs')
-}
-
-/** What a start script sets with `env NAME=value …`. */
-function settingsOf(script: string): Record<string, string> {
-  return Object.fromEntries(script.matchAll(/\b(\w+)=(\S+)/g).map(([, name, value]) => [name, value]))
-}

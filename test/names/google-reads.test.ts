@@ -8,6 +8,7 @@ import { type GoogleSheet, startGoogleGround } from '../writing/google-ground.ts
 const rowsThere = times(5_000, 100_000)
 const rowsSent = 1_000
 const rowsAtOnce = 10_000
+const tallRows = 20_000
 const oneOfEach = ['read', 'write']
 /** Where a column has so many cells that two small reads are there sooner. */
 const twoReads = ['read', 'read', 'write']
@@ -60,6 +61,36 @@ test('in a very tall tab the column is read without formats, beside its rows: tw
   assert.deepEqual((await sheet.cells())[8], ['row 7', 1.5])
 })
 
+test('upserts of many rows in a very tall tab, one after the other, are two reads each though nobody reads the tab in between', async (t) => {
+  const { sheet, local } = await startGround(t, ['id', 'name', 'price'])
+  await sheet.batchUpdate({ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 60_000 } })
+  await addRows(sheet, tallRows, (n) => [`row ${n}`, `Name ${n}`.padEnd(60), n])
+  const callsOf = await countingFrom(sheet, local)
+  const rowOf = (round: number, id: string) => ({ id, name: `Round ${round}`, price: round })
+  for (let round = 0; round < 3; round++) {
+    const sent = Array.from({ length: rowsSent }, (_, n) =>
+      rowOf(round, n % 2 ? `row ${round * rowsSent + n}` : `new ${round} ${n}`),
+    )
+    const upserted = await callsOf('POST', '?upsert=id', sent)
+    const told = [upserted.status, upserted.calls.toSorted()]
+    assert.deepEqual(told, [201, twoReads], `upsert ${round}`)
+    const more = Array.from({ length: rowsSent / 4 }, (_, n) => rowOf(round, `more ${round} ${n}`))
+    const added = await callsOf('POST', '', more)
+    assert.deepEqual([added.status, added.calls], [201, oneOfEach], `addition ${round}`)
+  }
+  // What was written by all of them is known, and so is what people write: it is read and logged before it is written over.
+  await sheet.batchUpdate({ deleteDimension: { range: rowsRange(1, 2) } })
+  const moved = await callsOf('POST', '?upsert=id', [rowOf(9, 'row 5'), rowOf(9, 'new 0 0')])
+  assert.equal(moved.status, 200)
+  const cells = await sheet.cells()
+  assert.equal(cells.length, 2 + tallRows - 1 + 3 * (rowsSent / 2 + rowsSent / 4))
+  for (const id of ['row 5', 'new 0 0'])
+    assert.deepEqual(
+      cells.filter(([its]) => its === id),
+      [[id, 'Round 9', 9]],
+    )
+})
+
 async function largeSheet(t: TestContext, header: string[], rowOf: (n: number) => unknown[]) {
   const { sheet, local, rowport } = await startGround(t, header)
   await addRows(sheet, rowsThere, rowOf)
@@ -94,4 +125,8 @@ async function countingFrom(sheet: GoogleSheet, local: LocalGoogle) {
 
 function entered(value: unknown): object {
   return { userEnteredValue: typeof value === 'number' ? { numberValue: value } : { stringValue: value } }
+}
+
+function rowsRange(startIndex: number, endIndex: number): object {
+  return { sheetId: 0, dimension: 'ROWS', startIndex, endIndex }
 }

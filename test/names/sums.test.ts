@@ -148,3 +148,29 @@ test('what means nothing is refused, and the answer says what would', async (t) 
   const row = await rowport.get(`${sheet.formA}/2?distinct=city`, key)
   assert.equal(row.status, 400)
 })
+
+test('sums as long as tens of megabytes are refused with what to do, and read in pages', async (t) => {
+  const rowport = await startRowport(t, { isTimePassing: true })
+  const rows = Array.from({ length: 120_000 }, (_, n) => `${n},${n % 9}`)
+  const sheet = await rowport.connectFile('many', 'many.csv', ['number,remainder', ...rows].join('\n'))
+  const key = bearer(await rowport.createKey())
+  const figures = ['count', 'sum', 'avg', 'min', 'max', 'count_distinct']
+  const aggregate = ['number', 'remainder'].flatMap((name) => figures.map((fold) => `${fold}(${name})`))
+  const query = `group_by=number,remainder&aggregate=count(),${aggregate}`
+  const refused = await rowport.get(`${sheet.formA}?${query}`, key)
+  assert.equal(refused.status, 400)
+  const { code, details } = (await refused.json()) as { code: string; details: string }
+  assert.equal(code, 'invalid_query')
+  assert.match(details, /32 MiB.*Group by less.*"limit"/)
+  const paged = await rowport.get(`${sheet.formA}?${query}&sort=-sum_number&limit=2&offset=10`, key)
+  assert.equal(paged.headers.get('x-total-count'), '120000')
+  const page = (await paged.json()) as { number: number; max_number: number; count: number }[]
+  assert.deepEqual(
+    page.map(({ number, max_number, count }) => [number, max_number, count]),
+    [
+      [119_989, 119_989, 1],
+      [119_988, 119_988, 1],
+    ],
+  )
+  assert.equal((await rowport.get(`${sheet.formA}?distinct=number`, key)).status, 200)
+})

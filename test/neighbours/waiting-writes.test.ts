@@ -4,7 +4,8 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defaultShares } from '../../src/shares/shares.ts'
 import type { Provider } from '../../src/sheets/provider.ts'
-import { bearer, done, type Rowport, startRowport } from '../harness.ts'
+import { bearer, type ConnectedSheet, done, type Rowport, startRowport } from '../harness.ts'
+import { holdWrites } from '../spec/held-writes.ts'
 
 /** A file is young for 100 ms after its last change. */
 const youngMs = 200
@@ -69,6 +70,51 @@ test('a write of an account that has too much under way is refused before anythi
   assert.equal((await reading).status, 200)
   assert.equal((await add(rowport, small.formA, key, 'mine')).status, 201)
   assert.equal(await readFile(small.path, 'utf8'), 'a\n1\nmine\n')
+})
+
+test('writes that wait for all spreadsheets of an account have a bound together: the next is told to come again, and nothing of it is done', async (t) => {
+  const shares = { ...defaultShares, editing_waiting: 4 }
+  const rowport = await startRowport(t, { settings: { shares } })
+  const key = await rowport.createKey()
+  const sheets = await Promise.all(
+    ['one', 'two', 'three'].map((name) => rowport.connectFile(name, `${name}.csv`, 'a\n')),
+  )
+  const [one, two, three] = sheets as [ConnectedSheet, ConnectedSheet, ConnectedSheet]
+  const { isHeld, release } = holdWrites(rowport)
+  const adding = [one, one, two, two].map(({ formA }, n) => add(rowport, formA, key, `row-${n}`))
+  await isHeld
+  const { store } = rowport.workshop
+  const accountId = (await store.findAccount('acme'))?.id ?? ''
+  const isClaimed = async (value: string) =>
+    (await store.findKeyedOperation(accountId, value, 60_000)) !== null
+  // Each has its key in the journal, and enters right after that.
+  while (!(await Promise.all([0, 1, 2, 3].map((n) => isClaimed(`row-${n}`)))).every(Boolean)) await sleep(5)
+  await sleep(100)
+
+  const refused = await add(rowport, three.formA, key, 'mine')
+  assert.equal(refused.status, 429)
+  assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+  const { code, details } = (await refused.json()) as { code: string; details: string }
+  assert.deepEqual([code, /editing_waiting/.test(details)], ['too_many_at_once', true])
+  assert.equal(await readFile(three.path, 'utf8'), 'a\n')
+  assert.equal(await isClaimed('mine'), false, 'its key is free again')
+  const usedUp = rowport.seen.filter(({ event }) => event === 'share_used_up')
+  assert.deepEqual(usedUp, [{ event: 'share_used_up', share: 'editing_waiting', accountId }])
+
+  done(await rowport.workshop.accounts.create('other', 'enterprise'))
+  const theirs = await rowport.connectFile('theirs', 'theirs.csv', 'a\n', { account: 'other' })
+  const addingTheirs = add(rowport, theirs.formA, await rowport.createKey({ account: 'other' }), 'theirs')
+  assert.equal(await Promise.race([addingTheirs, sleep(50, 'waits')]), 'waits', 'others are not refused')
+
+  release()
+  const answers = await Promise.all([...adding, addingTheirs])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 201, 201, 201, 201],
+  )
+  for (let nth = 0; nth < 2; nth++)
+    assert.equal((await add(rowport, three.formA, key, 'mine')).status, 201, 'the same again, under its key')
+  assert.equal(await readFile(three.path, 'utf8'), 'a\nmine\n')
 })
 
 test('where it may wait, it is done when its turn comes', async (t) => {

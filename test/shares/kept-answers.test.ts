@@ -27,7 +27,11 @@ test('a long answer is kept for an idempotency key, and given again, in short tu
     return { bytes, turns: watch.stop(), isReplayed: answer.headers.has('idempotent-replayed') }
   }
   const longest: { first: number[]; again: number[] } = { first: [], again: [] }
-  for (const round of ['one', 'two', 'three']) {
+  // Garbage and neighbours of the machine make some rounds longer; what this is about made each four times as long.
+  const isMet = () =>
+    Math.min(...longest.first) <= mostTurnMs.first && Math.min(...longest.again) <= mostTurnMs.again
+  for (const round of ['one', 'two', 'three', 'four', 'five', 'six']) {
+    if (isMet()) break
     const first = await change(round)
     const again = await change(round)
     assert.deepEqual([first.isReplayed, again.isReplayed], [false, true])

@@ -6,6 +6,7 @@ import { createTransport } from '../../src/providers/remote/transport.ts'
 import { buildSnapshot } from '../../src/sheets/rows/build-snapshot.ts'
 import { fromBytes, type SharedRead, toBytes } from '../../src/sheets/rows/snapshot-bytes.ts'
 import { copyInTurns } from '../../src/sheets/threads/copied-bytes.ts'
+import { holdsOfTwo } from '../measured-twice.ts'
 import { startTurnWatch } from '../turn-watch.ts'
 
 const answerBytes = 60 * 1024 * 1024
@@ -33,13 +34,18 @@ test('an answer of 60 MB is put together in short turns', async (t) => {
       signal: AbortSignal.timeout(20_000),
     })
   await get()
-  const watch = startTurnWatch()
-  const { body } = await get()
-  const longestMs = watch.stop()
-  t.diagnostic(`turns of ${longestMs.slice(0, 5).join(', ')} ms`)
-  assert.equal(body.byteLength, answerBytes)
-  assert.ok(body.every((byte, at) => at % 9_973 !== 0 || byte === 0x78))
-  assert.ok((longestMs[0] ?? 0) <= mostTurnMs, `turns of ${longestMs.join(', ')} ms`)
+  await holdsOfTwo(
+    async () => {
+      const watch = startTurnWatch()
+      const { body } = await get()
+      const longestMs = watch.stop()
+      t.diagnostic(`turns of ${longestMs.slice(0, 5).join(', ')} ms`)
+      assert.equal(body.byteLength, answerBytes)
+      assert.ok(body.every((byte, at) => at % 9_973 !== 0 || byte === 0x78))
+      return longestMs
+    },
+    (longestMs) => ((longestMs[0] ?? 0) <= mostTurnMs ? null : `turns of ${longestMs.join(', ')} ms`),
+  )
 })
 
 test('a snapshot of 60 MB goes to other instances in short turns', async (t) => {

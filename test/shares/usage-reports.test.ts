@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { signedIn } from '../connect/visitor.ts'
 import { type Rowport, startRowport } from '../harness.ts'
 import { holdsOfTwo } from '../measured-twice.ts'
@@ -50,6 +50,15 @@ test('reports over hundreds of thousands of figures, eight at a time, keep nobod
 })
 
 test('figures that are too old go in short turns', async (t) => {
+  await holdsOfTwo(
+    () => turnsOfForgetting(t),
+    // Garbage is collected in one of them; the one behind it is work alone.
+    ([longest = 0, next = 0]) =>
+      next <= mostTurnMs && longest <= 2 * mostTurnMs ? null : `turns of ${longest} and ${next} ms`,
+  )
+})
+
+async function turnsOfForgetting(t: TestContext): Promise<number[]> {
   const rowport = await startRowport(t, { isTimePassing: true })
   const owner = await signedIn(rowport, 'acme')
   await fillWithFigures(rowport)
@@ -66,10 +75,8 @@ test('figures that are too old go in short turns', async (t) => {
     assert.equal(database.prepare(`select count(*) as rows from ${table}`).get()?.rows, 0, table)
   }
   database.close()
-  // Garbage is collected in one of them; the one behind it is work alone.
-  assert.ok((turns[1] ?? 0) <= mostTurnMs, `two turns of ${turns[1]} ms and more`)
-  assert.ok((turns[0] ?? 0) <= 2 * mostTurnMs, `a turn of ${turns[0]} ms`)
-})
+  return turns
+}
 
 /** As a flood leaves them, over a hundred sheets and fifty keys on thirty days. */
 async function fillWithFigures({ folder, workshop, clock }: Rowport) {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { parametersOf } from '../../src/api/request/read-wish.ts'
 import { parametersOfWrites } from '../../src/api/request/write-parameters.ts'
 import { errorTable } from '../../src/errors.ts'
 import { bearer, done, startRowport } from '../harness.ts'
+import { holdsOfFive } from '../measured-twice.ts'
 import { type Json, lookedUp, problemsWith } from './schema-validator.ts'
 
 /*
@@ -34,6 +36,52 @@ const methods = ['get', 'post', 'put', 'patch', 'delete']
 const undescribed = ['head', 'options']
 /** Where there is nothing to be read. */
 const undescribedWithoutGet = ['options']
+
+for (const [what, columns, mostMs] of [
+  ['the server', 0, 6],
+  ['the widest sheet', 2_000, 5.5],
+] as const) {
+  test(`whoever asks under one name after the other does not have the description of ${what} made anew each time`, async (t) => {
+    const rowport = await startRowport(t)
+    const key = await rowport.createKey()
+    const names = Array.from({ length: columns }, (_, n) => `column ${n}`).join(',')
+    const path = columns === 0 ? '' : (await rowport.connectFile('wide', 'wide.csv', `${names}\n1\n`)).formA
+    const texts = new Set<string>()
+    const ask = (host: string) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+      const headers = { Host: host, ...bearer(key) }
+      const asked = request(`${rowport.url}${path}/openapi.json`, { headers }, async (answer) => {
+        resolve(Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>)))
+      })
+      asked.once('error', reject).end()
+      return promise
+    }
+    await ask('first.example')
+    let asked = 0
+    const ofMany = async () => {
+      const answers: Buffer[] = []
+      const before = process.threadCpuUsage()
+      for (let n = 0; n < 50; n++) answers.push(await ask(`name-${asked++}.example`))
+      const { user, system } = process.threadCpuUsage(before)
+      for (const answer of answers) texts.add(answer.toString())
+      return (user + system) / 50_000
+    }
+    const eachMs = await holdsOfFive(ofMany, (ms) => (ms < mostMs ? null : `${ms.toFixed(1)} ms each`))
+    assert.equal(texts.size, asked)
+    for (const text of texts) assert.match(JSON.parse(text).servers[0].url, /^http:\/\/name-\d+\.example$/)
+    t.diagnostic(`${eachMs.toFixed(1)} ms of this thread for each, the client's part included`)
+  })
+}
+
+test('what a sheet has in its cells is never taken for the address of the server', async (t) => {
+  const rowport = await startRowport(t)
+  const key = await rowport.createKey()
+  const url = 'http://address.invalid'
+  const { formA } = await rowport.connectFile('links', 'links.csv', `url\n${url}\n`)
+  const text = await (await rowport.get(`${formA}/openapi.json`, bearer(key))).text()
+  assert.ok(text.includes(`{"url":"${url}"}`))
+  assert.deepEqual(JSON.parse(text).servers, [{ url: rowport.url }])
+})
 
 test('/openapi.json is public and has every path and method that there is, and no other', async (t) => {
   const { rowport, document, sheet } = await start(t)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import { bearer, done, startRowport } from '../harness.ts'
+import { bearer, done, type Rowport, startRowport } from '../harness.ts'
 import { processorMs } from '../processor-time.ts'
 import { type Json, problemsWith } from './schema-validator.ts'
 
@@ -126,6 +126,81 @@ test('a schema counts as a request, and a description of many columns stays quic
   )
   assert.ok(workMs < 2_000, `${workMs} ms`)
 })
+
+test('HEAD of a description that nobody has asked for yet does not make it, and says what GET will', async (t) => {
+  const { rowport, sheet, get } = await start(t)
+  const wide = await rowport.connectFile(
+    'wide',
+    'wide.csv',
+    `${Array.from({ length: 500 }, (_, n) => `column ${n}`).join(',')}\n1\n`,
+  )
+  const key = await rowport.createKey()
+  const made = countTurns(rowport)
+  for (const [base, what] of [
+    [sheet.formA, 'schema'],
+    [sheet.formA, 'openapi.json'],
+    [sheet.formA, 'types.ts'],
+    [wide.formB, 'schema'],
+    [wide.formB, 'openapi.json'],
+    [wide.formB, 'types.ts'],
+  ] as const) {
+    const path = `${base}/${what}`
+    // The first read of a sheet has turns of its own.
+    await (await get(base)).text()
+    const ask = async (method: string, coding: string) => {
+      const headers = { ...bearer(key), 'Accept-Encoding': coding }
+      const before = made()
+      const answer = await fetch(rowport.url + path, { method, headers })
+      const length = (await answer.arrayBuffer()).byteLength
+      const head = Object.fromEntries(answer.headers)
+      const told = ['content-type', 'content-encoding', 'etag', 'cache-control', 'vary'].map(
+        (name) => head[name],
+      )
+      return {
+        told: [answer.status, ...told],
+        tellsLength: head['content-length'],
+        length,
+        turns: made() - before,
+      }
+    }
+    const first = await ask('HEAD', 'identity')
+    assert.deepEqual([first.turns, first.tellsLength], [0, undefined], `${path}: it was not made`)
+    const compressed = await ask('HEAD', 'gzip')
+    if (base === wide.formB) assert.equal(compressed.turns, 0, `${path}: it was not made`)
+    const body = await ask('GET', 'identity')
+    assert.deepEqual(body.told, first.told, path)
+    assert.deepEqual((await ask('GET', 'gzip')).told, compressed.told, path)
+    const known = await ask('HEAD', 'identity')
+    assert.deepEqual([known.told, known.tellsLength], [body.told, String(body.length)], `${path}: it is kept`)
+  }
+})
+
+test('a description is made once, and kept with what was read', async (t) => {
+  const { rowport, sheet, get } = await start(t)
+  await (await get(sheet.formA)).text()
+  const made = countTurns(rowport)
+  for (const what of ['schema', 'openapi.json', 'types.ts', 'schema?row_numbers=true']) {
+    const texts: string[] = []
+    const turns: number[] = []
+    for (let nth = 0; nth < 3; nth++) {
+      const before = made()
+      texts.push(await (await get(`${sheet.formA}/${what}`)).text())
+      turns.push(made() - before)
+    }
+    assert.deepEqual([new Set(texts).size, turns], [1, [1, 0, 0]], what)
+  }
+})
+
+/** Whoever makes a description takes a turn of the main thread for it. */
+function countTurns({ workshop: { turns } }: Rowport): () => number {
+  let taken = 0
+  const { next } = turns
+  turns.next = (taker) => {
+    taken++
+    return next(taker)
+  }
+  return () => taken
+}
 
 async function auth(rowport: { createKey(): Promise<{ value: string }> }) {
   return bearer(await rowport.createKey())

@@ -5,8 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ClientGone, readBody } from '../../src/api/request/body.ts'
+import { readBody } from '../../src/api/request/body.ts'
 import { systemClock } from '../../src/clock.ts'
+import { ClientGone } from '../../src/http/client-gone.ts'
 import { createMetrics } from '../../src/reporting/metrics.ts'
 import type { Observation, Observe } from '../../src/reporting/observe.ts'
 import { listen, type RunningServer } from '../../src/server/server.ts'
@@ -161,7 +162,7 @@ test('a request that has begun to come when its connection would be closed is an
 test('the handler of a body that never ends is let go', async (t) => {
   const ends = Promise.withResolvers<unknown>()
   const { port } = await listenAlone(t, async (request) =>
-    ends.resolve(await readBody(request).catch((error) => error)),
+    ends.resolve(await readBody(request, () => undefined).catch((error) => error)),
   )
   const socket = await openSocket(t, port, true)
   socket.write('POST /api/x HTTP/1.1\r\nHost: rowport.test\r\nContent-Length: 10\r\n\r\n{')
@@ -187,6 +188,21 @@ test('a client that never reads is closed, and what was kept for it let go', asy
   socket.pause()
   socket.write('GET /api/x HTTP/1.1\r\nHost: rowport.test\r\n\r\n')
   assertAbout(await closed.promise, idleSocketMs)
+})
+
+test('a client that has read all there was is not closed for what the server takes to go on', async (t) => {
+  const idleSocketMs = 100
+  const { port } = await listenAlone(
+    t,
+    async (_request, response) => {
+      response.write('begun, ')
+      // What follows is sent by somebody else, as the changes of a stream are.
+      setTimeout(() => response.end('done'), 10 * idleSocketMs)
+    },
+    { ...quick, idleSocketMs },
+  )
+  const answer = await fetch(`http://127.0.0.1:${port}/api/x`)
+  assert.equal(await answer.text(), 'begun, done')
 })
 
 test('garbage that keeps coming while an earlier request is answered is refused once', async (t) => {

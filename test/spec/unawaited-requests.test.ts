@@ -61,6 +61,30 @@ test('what follows fifty requests without an answer is not even looked at', asyn
   }
 })
 
+test('of all connections together so many requests wait for their answers, and who asks for more is cut off', async (t) => {
+  const begun: string[] = []
+  const port = await listenAlone(t, ({ url = '' }) => void begun.push(url))
+  let cut = 0
+  const sockets = await Promise.all(
+    Array.from({ length: 130 }, async (_, n) => {
+      const socket = await open(t, port, `127.0.1.${n + 1}`)
+      socket.once('close', () => cut++)
+      socket.write(request('/api/first').repeat(50))
+      return socket
+    }),
+  )
+  await until(() => cut > 0 && begun.length > 5_000)
+  assert.ok(cut >= 25 && cut <= 35, `${cut} of 130 connections were cut off`)
+  for (const socket of sockets) socket.resetAndDestroy()
+  // There is room again, also that of those whose answers were never begun; when the server has heard that they left.
+  for (let n = 0; begun.filter((url) => url === `/api/${n}`).length < 50; ) {
+    assert.ok(++n < 100, 'there never was room again')
+    const next = await open(t, port, '127.0.2.1')
+    next.write(request(`/api/${n}`).repeat(50))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+})
+
 test('whoever waits for answers is not behind the first requests of many networks that do not', async (t) => {
   const between = await handledBeforeAnother(t, { connections: 100, networks: 100, requestsEach: 40 })
   // The first of each connection has nobody before it.
@@ -223,6 +247,14 @@ async function listenAlone(
 }
 
 /** Every 127.x.y.z is an address of this machine. */
+async function until(isSo: () => boolean): Promise<void> {
+  const endMs = performance.now() + 20_000
+  while (!isSo()) {
+    assert.ok(performance.now() < endMs, 'it never became so')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
 async function open(t: TestContext, port: number, localAddress: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true })
   t.after(() => socket.destroy())

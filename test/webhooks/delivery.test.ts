@@ -121,7 +121,9 @@ test('one that hangs is given up after a while, and is nobody’s burden meanwhi
 })
 
 test('an account has its share of what is on its way: its slow receivers leave places for others', async (t) => {
-  const { addRows, follow } = await startFollowed(t, { shares: { ...defaultShares, deliveries_at_once: 2 } })
+  const { rowport, addRows, follow } = await startFollowed(t, {
+    shares: { ...defaultShares, deliveries_at_once: 2 },
+  })
   const slow = await Promise.all([1, 2, 3, 4].map(() => startReceiver(t, () => null)))
   for (const receiver of slow) await follow(receiver)
   await addRows(1)
@@ -131,6 +133,8 @@ test('an account has its share of what is on its way: its slow receivers leave p
   await sleep(1_500)
   assert.equal(asked(), 2)
   await until('the others have their turn when the first are given up', () => asked() === 4, 25_000)
+  const metrics = await (await rowport.get('/metrics')).text()
+  assert.match(metrics, /^rowport_turn_wait_seconds_count\{share="deliveries_at_once"\} 2$/m)
 })
 
 test('Retry-After is waited for, and no longer', async (t) => {

@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { skipCluster } from '../cluster/cluster.ts'
 import { startProcesses } from '../cluster/instances.ts'
 import { bearer, done } from '../harness.ts'
+import { patienceMs } from '../soak.ts'
 import { fine, startReceiver, until, upTo } from './receiver.ts'
 
 test('an instance that is killed while it sends: the other sends the same message, and goes on', {
   skip: skipCluster,
+  timeout: patienceMs,
 }, async (t) => {
   const { start, apiKey, path, workshop } = await startProcesses(t, { ROWPORT_WEBHOOK_ALLOW: '127.0.0.0/8' })
   const instances = [await start(), await start()]

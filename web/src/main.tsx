@@ -1,4 +1,10 @@
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import {
+  MutationCache,
+  notifyManager,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+} from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -34,6 +40,9 @@ const queryClient: QueryClient = new QueryClient({
     mutations: { networkMode: 'always', retry: false },
   },
 })
+
+// Its default is a timer: what is being sent could still be cancelled, with a key that was pressed before that ran.
+notifyManager.setScheduler(queueMicrotask)
 
 const root = document.getElementById('root')
 if (!root) throw new Error('The page has no root')

@@ -227,3 +227,8 @@ export const sharesQuery = queryOptions({
   queryKey: ['shares'],
   queryFn: ({ signal }) => get('GET /shares', { signal }),
 })
+
+export const usedUpSharesQuery = queryOptions({
+  queryKey: ['shares', 'used up'],
+  queryFn: ({ signal }) => get('GET /shares/used-up', { signal }),
+})

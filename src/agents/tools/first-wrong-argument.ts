@@ -23,12 +23,13 @@ export function firstWrongArgument(schema: z.ZodType, given: unknown, name: stri
   const element =
     schema instanceof z.ZodArray ? schema.element : schema instanceof z.ZodRecord ? schema.valueType : null
   if (element === null) return null
-  const entries = Object.entries(given)
-  for (const [at, value] of entries) {
-    const itsName = `${name}[${at.slice(0, 100)}]`
+  const isLong = (Array.isArray(given) ? given : Object.keys(given)).length > longList
+  // A list is not copied for the sake of its first few: it may have hundreds of thousands.
+  for (const [at, value] of Array.isArray(given) ? given.entries() : Object.entries(given)) {
+    const itsName = `${name}[${String(at).slice(0, 100)}]`
     const wrong = firstWrongArgument(element as z.ZodType, value, itsName)
     if (wrong !== null) return wrong
-    if (entries.length <= longList) continue
+    if (!isLong) continue
     const parsed = (element as z.ZodType).safeParse(value)
     if (!parsed.success)
       return `${parsed.error.issues[0]?.message ?? 'Invalid input'}\n  \u2192 at ${itsName}`

@@ -7,6 +7,7 @@ import { pathOf } from '../request/routes.ts'
 import { changesPath, refreshPath } from './changes-path.ts'
 import { componentsOf, security } from './components.ts'
 import { createErrorResponses, type ErrorResponses } from './error-responses.ts'
+import { openAddress } from './open-address.ts'
 import {
   descriptionPath,
   errorFormIn,
@@ -29,15 +30,13 @@ const openapi = '3.1.0'
 export interface SheetToDescribe {
   address: SheetAddress
   isPublic: boolean
-  /** Where the reader reaches this server. */
-  baseUrl: string
   /** By whose values rows are named; null where none is. */
   keyColumn: string | null
 }
 
-/** The description of one sheet, in the form in which it was asked for. */
+/** The description of one sheet, in the form in which it was asked for; the address of this server is left open. */
 export function sheetDocument(
-  { address, isPublic, baseUrl, keyColumn }: SheetToDescribe,
+  { address, isPublic, keyColumn }: SheetToDescribe,
   snapshot: IndexedSnapshot,
 ): string {
   const path = pathOf(address)
@@ -46,7 +45,7 @@ export function sheetDocument(
   const columns = columnsOfDescription(snapshot)
   const sheet: SheetOperations = {
     form: address.form,
-    url: baseUrl + path,
+    url: openAddress + path,
     errors,
     shared,
     pathParameters: [],
@@ -75,9 +74,9 @@ export function sheetDocument(
       title: `Rowport: ${address.form === 'a' ? `${address.accountSlug}/${address.sheetSlug}` : address.sheetId}`,
       description:
         'The rows of one spreadsheet. Types are those of the cells that it holds now. POST `/refresh` below it looks at the spreadsheet now.',
-      ...ofEveryDescription(baseUrl),
+      ...ofEveryDescription,
     },
-    servers: [{ url: baseUrl }],
+    servers: [{ url: openAddress }],
     tags: [rowsTag],
     security,
     paths,
@@ -134,8 +133,8 @@ function openUnless(isWhole: boolean): Json {
   return isWhole ? {} : { additionalProperties: anyCell }
 }
 
-/** The description of all that the API can do, for any sheet. */
-export function apiDocument(baseUrl: string): string {
+/** The description of all that the API can do, for any sheet; the address of this server is left open. */
+export function apiDocument(): string {
   const errors = createErrorResponses('api')
   const shared = createSharedComponents()
   const schemas = {
@@ -157,9 +156,9 @@ export function apiDocument(baseUrl: string): string {
         'Spreadsheets as JSON. Each sheet has two URLs that give the same rows to the same callers; each sheet ' +
         'also describes itself, with its own columns: add `/openapi.json` or `/schema` to its URL. What supports GET ' +
         'also supports HEAD and OPTIONS.',
-      ...ofEveryDescription(baseUrl),
+      ...ofEveryDescription,
     },
-    servers: [{ url: baseUrl }],
+    servers: [{ url: openAddress }],
     tags: [
       rowsTag,
       { name: 'Sheets', description: 'Which sheets there are.' },
@@ -173,12 +172,10 @@ export function apiDocument(baseUrl: string): string {
 
 const rowsTag = { name: 'Rows', description: 'Reading and writing the rows of a sheet.' }
 
-function ofEveryDescription(baseUrl: string): Json {
-  return {
-    version: '1',
-    contact: { name: 'Docs', url: `${baseUrl}/docs` },
-    license: { name: 'MIT', identifier: 'MIT' },
-  }
+const ofEveryDescription: Json = {
+  version: '1',
+  contact: { name: 'Docs', url: `${openAddress}/docs` },
+  license: { name: 'MIT', identifier: 'MIT' },
 }
 
 function sheetPaths(path: string, sheet: SheetOperations): Json {

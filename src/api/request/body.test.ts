@@ -3,9 +3,11 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holdsOfFive } from '../../../test/measured-twice.ts'
 import { processorMs } from '../../../test/processor-time.ts'
 import { Refusal } from '../../errors.ts'
-import { ClientGone, isExactNumber, maxBodyBytes, parseRows, readBody } from './body.ts'
+import { ClientGone } from '../../http/client-gone.ts'
+import { isExactNumber, maxBodyBytes, parseRows, readBody } from './body.ts'
 
 test('one object is one row, an array is its rows, in the order of the body', async () => {
   assert.deepEqual(await rowsOf('{"b":1,"a":"x"}'), [
@@ -112,18 +114,25 @@ test('the hardest 2 MB are judged while the client waits, not the whole server',
     'empty rows': `[${Array(690_000).fill('{}').join()}]`,
   }
   for (const [title, text] of Object.entries(cases)) {
-    let longestMs = 0
-    let begun = process.cpuUsage()
-    const endPiece = () => {
-      const { user, system } = process.cpuUsage(begun)
-      longestMs = Math.max(longestMs, (user + system) / 1_000)
-      begun = process.cpuUsage()
-    }
-    await parseRows(Buffer.from(text), undefined, 'any', endPiece)
-    endPiece()
-    assert.ok(longestMs < mostInOneGoMs, `${title} took ${longestMs} ms in one go`)
+    await holdsOfFive(
+      () => longestPieceMs(text),
+      (longestMs) => (longestMs < mostInOneGoMs ? null : `${title} took ${longestMs} ms in one go`),
+    )
   }
 })
+
+async function longestPieceMs(text: string): Promise<number> {
+  let longestMs = 0
+  let begun = process.cpuUsage()
+  const endPiece = () => {
+    const { user, system } = process.cpuUsage(begun)
+    longestMs = Math.max(longestMs, (user + system) / 1_000)
+    begun = process.cpuUsage()
+  }
+  await parseRows(Buffer.from(text), undefined, 'any', endPiece)
+  endPiece()
+  return longestMs
+}
 
 /** Twenty where it was measured; the rest is for other machines, and for memory that is cleared in the meantime. */
 const mostInOneGoMs = 100
@@ -140,7 +149,7 @@ test('a body is read to its end, up to 2 MiB and not a byte further', async () =
   whole.push(Buffer.alloc(maxBodyBytes - 1))
   whole.push(Buffer.alloc(1))
   whole.push(null)
-  assert.equal(((await readBody(whole)) as Buffer).length, maxBodyBytes)
+  assert.equal(((await readBody(whole, atOnce)) as Buffer).length, maxBodyBytes)
 
   const [there, empty] = [incoming(), incoming()]
   there.push('{"name":')
@@ -149,31 +158,48 @@ test('a body is read to its end, up to 2 MiB and not a byte further', async () =
     request.push(null)
     request.complete = true
   }
-  assert.equal(String(await readBody(there)), '{"name":"Ada"}', 'also where it is all there')
-  assert.equal(((await readBody(empty)) as Buffer).length, 0)
+  assert.equal(String(await readBody(there, atOnce)), '{"name":"Ada"}', 'also where it is all there')
+  assert.equal(((await readBody(empty, atOnce)) as Buffer).length, 0)
 
   const announced = incoming({ 'content-length': String(maxBodyBytes + 1) })
-  assert.ok((await readBody(announced)) instanceof Refusal, 'refused before anything of it came')
+  assert.ok((await readBody(announced, atOnce)) instanceof Refusal, 'refused before anything of it came')
 
   const lying = incoming({ 'content-length': '1' })
   lying.push(Buffer.alloc(maxBodyBytes + 1))
-  assert.ok((await readBody(lying)) instanceof Refusal, 'whatever it announced')
+  assert.ok((await readBody(lying, atOnce)) instanceof Refusal, 'whatever it announced')
   assert.equal(lying.destroyed, false, 'the answer still needs the connection')
+})
+
+test('of a long body no more is taken than there are turns for', async () => {
+  const request = incoming()
+  const turns: (() => void)[] = []
+  const reading = readBody(request, () => new Promise<void>((resolve) => void turns.push(resolve)))
+  for (let nth = 0; nth < 3; nth++) {
+    request.push(Buffer.alloc(100, nth))
+    await new Promise(setImmediate)
+    assert.equal(turns.length, 1, 'the others wait in the connection')
+  }
+  request.push(null)
+  for (let nth = 0; nth < 3; nth++) {
+    turns[nth]?.()
+    await new Promise(setImmediate)
+  }
+  assert.equal(((await reading) as Buffer).length, 300)
 })
 
 test('a client that goes away while sending is told apart from every other failure', async () => {
   const request = incoming()
-  const reading = readBody(request)
+  const reading = readBody(request, atOnce)
   request.push(Buffer.from('{'))
   request.destroy(new Error('aborted'))
   await assert.rejects(reading, ClientGone)
-  await assert.rejects(readBody(request), ClientGone, 'also when it was gone before')
+  await assert.rejects(readBody(request, atOnce), ClientGone, 'also when it was gone before')
   const late = incoming()
   late.push('{}')
   late.push(null)
   late.complete = true
   late.destroy()
-  await assert.rejects(readBody(late), ClientGone, 'also when all of it had come')
+  await assert.rejects(readBody(late, atOnce), ClientGone, 'also when all of it had come')
 })
 
 function incoming(headers: Record<string, string> = {}): IncomingMessage {
@@ -248,6 +274,8 @@ test('a million digits are judged at once, wherever the zeros are', async () => 
     assert.ok(workMs < 5_000, `${source.slice(0, 5)}… took ${workMs} ms`)
   }
 })
+
+const atOnce = () => undefined
 
 async function rowsOf(text: string): Promise<unknown> {
   const rows = await parseRows(Buffer.from(text), undefined)

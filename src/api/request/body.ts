@@ -1,21 +1,23 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../errors.ts'
+import { ClientGone } from '../../http/client-gone.ts'
+import { inTurns } from '../../shares/in-turns.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
 import type { RowInput } from '../../sheets/rows/row-input.ts'
 import type { Soon } from '../../soon.ts'
 import { outlineOf, parseJsonText, quoteKey } from './json-outline.ts'
 
 export const maxBodyBytes = 2 * 1024 * 1024
-const maxCellCharacters = 50_000
+export const maxCellCharacters = 50_000
 
-/** The client went away before it had sent everything: there is nobody left to answer. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone'
-}
-
-/** The body, never more of it than is allowed: the count runs while it streams, whatever Content-Length claims. */
+/**
+ * The body, never more of it than is allowed: the count runs while it streams, whatever Content-Length claims. Of each connection two
+ * megabytes may be there to be read at once, so `turn` is asked for on the way.
+ */
 export async function readBody(
   request: IncomingMessage,
+  turn: () => Soon<void>,
   mostBytes = maxBodyBytes,
 ): Promise<Buffer | Refusal> {
   if (Number(request.headers['content-length'] ?? 0) > mostBytes) return tooLarge(mostBytes)
@@ -29,6 +31,8 @@ export async function readBody(
       length += chunk.length
       if (length > mostBytes) return tooLarge(mostBytes)
       chunks.push(chunk)
+      const due = turn()
+      if (due) await due
     }
   } catch (cause) {
     throw new ClientGone('The client went away while sending', { cause })
@@ -50,7 +54,7 @@ function takeBuffered(request: IncomingMessage): Buffer {
 
 /**
  * One object, or an array of 1 to 1,000; cells are scalars that can be kept exactly (docs/contract.md#bodies). Each row is a piece
- * of work, before which `turn` is asked for.
+ * of work, and so are some ten thousand bytes of a long one: before each, `turn` is asked for.
  */
 export async function parseRows(
   body: Buffer,
@@ -61,17 +65,19 @@ export async function parseRows(
   if (contentEncoding && contentEncoding.toLowerCase() !== 'identity') {
     return invalid('Compressed bodies are not supported; send the JSON as it is.')
   }
-  await turn()
-  const text = decodeText(body)
-  if (text === null) return invalid('The body is not valid UTF-8.')
-  const outline = await outlineOf(text, turn)
+  return inTurns(rowsInSteps(body, wanted), turn)
+}
+
+function* rowsInSteps(body: Buffer, wanted: 'any' | 'one'): Generator<void, RowInput[] | Refusal> {
+  if (!isUtf8(body)) return invalid('The body is not valid UTF-8.')
+  const outline = yield* outlineOf(withoutByteOrderMark(body))
   if (outline instanceof Refusal) return outline
   if (outline === null) return noJson()
   const { isArray, rows } = outline
   const parsed: unknown[] = []
-  for (const row of rows) {
-    await turn()
-    const value = parseJsonText(row)
+  for (const { json } of rows) {
+    yield
+    const value = parseJsonText(json)
     if (value === undefined) return noJson()
     parsed.push(value)
   }
@@ -80,18 +86,23 @@ export async function parseRows(
   if (rows.length === 0) return invalid('The array has no rows.')
   const inputs: RowInput[] = []
   for (const [at, row] of parsed.entries()) {
-    await turn()
+    yield
     const input = inputOf(row, isArray ? `Row ${at + 1} of the array` : null)
     if (input instanceof Refusal) return input
     inputs.push(input)
   }
-  for (const row of rows) {
-    await turn()
-    const inexact = firstInexactNumber(row)
-    if (inexact !== null) return invalid(`The number ${inexact} cannot be kept exactly; send it as text.`)
+  for (const { longNumbers } of rows) {
+    for (const [at, number] of longNumbers.entries()) {
+      if (at % numbersPerStep === 0) yield
+      if (!isExactNumber(number, Number(number)))
+        return invalid(`The number ${number.slice(0, 80)} cannot be kept exactly; send it as text.`)
+    }
   }
   return inputs
 }
+
+/** A fraction of a millisecond, also for numbers that are as long as they may be. */
+const numbersPerStep = 64
 
 /** `subject`: which row of an array; null for one that is the whole body. */
 function inputOf(row: unknown, subject: string | null): RowInput | Refusal {
@@ -117,35 +128,14 @@ export function problemWith(key: string, value: unknown): string | null {
   return value.isWellFormed() ? null : `${quoteKey(key)} is not valid Unicode.`
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function decodeText(body: Buffer): string | null {
-  try {
-    return utf8.decode(body)
-  } catch {
-    return null
-  }
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
 }
-
-/** Where no number can have more than 15 digits, each is kept exactly, and the second look is saved. */
-const mayHoldLongNumber = /[0-9.]{16}|[0-9][eE]/
-
-/** In text that is known to be JSON: what begins with a quote is a string, the rest are numbers. */
-const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g
 
 /**
- * JSON.parse rounds `12345678901234567890` without a word, so the text of each number is compared. (Its reviver would
- * see that text too, and take ten times as long for it.)
+ * Whether a number read from `source` prints as the same decimal again, so that nothing of it was lost: JSON.parse rounds
+ * `12345678901234567890` without a word. (Its reviver would see that text too, and take ten times as long for it.)
  */
-function firstInexactNumber(text: string): string | null {
-  if (!mayHoldLongNumber.test(text)) return null
-  for (const [token] of text.matchAll(stringsAndNumbers)) {
-    if (!token.startsWith('"') && !isExactNumber(token, Number(token))) return token.slice(0, 80)
-  }
-  return null
-}
-
-/** Whether a number read from `source` prints as the same decimal again, so that nothing of it was lost. */
 export function isExactNumber(source: string, value: number): boolean {
   return Number.isFinite(value) && normalizeDecimal(source) === normalizeDecimal(String(value))
 }

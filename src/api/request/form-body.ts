@@ -1,18 +1,22 @@
 import { Refusal } from '../../errors.ts'
 import { decodeOrNull } from '../../http/target.ts'
+import { inTurns } from '../../shares/in-turns.ts'
 import type { RowInput } from '../../sheets/rows/row-input.ts'
-import { problemWith } from './body.ts'
+import type { Soon } from '../../soon.ts'
+import { maxCellCharacters, problemWith } from './body.ts'
 import { maxFields, quoteKey } from './json-outline.ts'
 
 /**
  * One row as a form sends it, every value a text (docs/contract.md#forms); null for a body that is no form. `curl -d` says
- * `application/x-www-form-urlencoded` of whatever it sends, so what looks like JSON is not a form.
+ * `application/x-www-form-urlencoded` of whatever it sends, so what looks like JSON is not a form. Each field is a piece of work, before
+ * which `turn` is asked for.
  */
-export function parseForm(
+export async function parseForm(
   body: Buffer,
   contentType: string | undefined,
   mostFields = maxFields,
-): RowInput | Refusal | null {
+  turn: () => Soon<void> = () => undefined,
+): Promise<RowInput | Refusal | null> {
   const [mediaType = ''] = (contentType ?? '').split(';', 1)
   const isUrlencoded = urlencoded.test(mediaType)
   if (!isUrlencoded && !multipart.test(mediaType)) return null
@@ -20,10 +24,16 @@ export function parseForm(
   const fields = isUrlencoded
     ? urlencodedFields(body.toString(), mostFields)
     : multipartFields(body, contentType ?? '', mostFields)
+  return inTurns(rowInSteps(fields), turn)
+}
+
+function* rowInSteps(reading: Generator<void, Fields | Refusal>): Generator<void, RowInput | Refusal> {
+  const fields = yield* reading
   if (fields instanceof Refusal) return fields
   if (fields.length === 0) return invalid('The form has no fields.')
   const row = new Map<string, string>()
   for (const [name, text] of fields) {
+    yield
     // Forms end lines with both characters, whatever a person typed.
     const value = withLineFeeds(text)
     const earlier = row.get(name)
@@ -34,6 +44,17 @@ export function parseForm(
     if (problem) return invalid(problem)
   }
   return [...row]
+}
+
+/**
+ * What is longer has too many characters whatever they are, and is not even decoded: of each unit of UTF-16 at most three bytes are sent,
+ * and of each byte at most three characters.
+ */
+const maxFieldBytes = 3 * maxCellCharacters
+const maxEncodedCharacters = 3 * maxFieldBytes
+
+function tooLong(name: string): Refusal {
+  return invalid(problemWith(name, tooLongText) ?? '')
 }
 
 /*
@@ -108,13 +129,18 @@ function isPairs(body: Buffer): boolean {
   return body.includes('=') && !/^\s*[[{"]/.test(body.toString('latin1', 0, 100))
 }
 
-function urlencodedFields(text: string, mostFields: number): Fields | Refusal {
+function* urlencodedFields(text: string, mostFields: number): Generator<void, Fields | Refusal> {
   const pairs = text.trim().split('&', mostFields + 1)
   if (pairs.length > mostFields) return tooMany(mostFields)
   const fields: Fields = []
   for (const pair of pairs.filter((each) => each !== '')) {
+    yield
     const nameEnd = pair.includes('=') ? pair.indexOf('=') : pair.length
-    const [name, value] = [decodeField(pair.slice(0, nameEnd)), decodeField(pair.slice(nameEnd + 1))]
+    if (nameEnd > maxEncodedCharacters) return longName
+    const name = decodeField(pair.slice(0, nameEnd))
+    const isLong = pair.length - nameEnd > maxEncodedCharacters + 1
+    if (name !== null && isLong) return tooLong(name)
+    const value = name === null ? null : decodeField(pair.slice(nameEnd + 1))
     if (name === null || value === null) return invalid('The percent-encoding of the form is broken.')
     fields.push([name, value])
   }
@@ -127,42 +153,64 @@ function decodeField(text: string): string | null {
 }
 
 /** RFC 7578. */
-function multipartFields(body: Buffer, contentType: string, mostFields: number): Fields | Refusal {
+function* multipartFields(
+  body: Buffer,
+  contentType: string,
+  mostFields: number,
+): Generator<void, Fields | Refusal> {
   const boundary = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType)
   if (!boundary) return broken
-  const delimiter = `--${boundary[1] ?? boundary[2]}`
+  const delimiter = Buffer.from(`--${boundary[1] ?? boundary[2]}`)
+  const nextDelimiter = Buffer.concat([lineEnd, delimiter])
   const fields: Fields = []
-  let at = body.indexOf(delimiter)
+  let at = yield* placeOf(delimiter, body, 0)
   // Parts that are no field take as long to read.
   for (let parts = 0; ; parts++) {
+    yield
     if (at === -1) return broken
     const begin = at + delimiter.length
     if (body.toString('latin1', begin, begin + 2) === '--') return fields
     if (parts === mostFields) return tooMany(mostFields)
-    const lineEnd = body.indexOf('\r\n', begin)
-    const headEnd = body.indexOf('\r\n\r\n', lineEnd)
-    const end = body.indexOf(`\r\n${delimiter}`, Math.max(headEnd, lineEnd))
-    if (lineEnd === -1 || headEnd === -1 || end === -1) return broken
-    const field = fieldOf(
-      body.subarray(lineEnd, headEnd),
-      body.subarray(headEnd + 4, Math.max(headEnd + 4, end)),
-    )
+    const firstLineEnd = yield* placeOf(lineEnd, body, begin)
+    const headEnd = firstLineEnd === -1 ? -1 : yield* placeOf(headersEnd, body, firstLineEnd)
+    if (headEnd === -1) return broken
+    if (headEnd - firstLineEnd > maxFieldBytes) return longName
+    const end = yield* placeOf(nextDelimiter, body, Math.max(headEnd, firstLineEnd))
+    if (end === -1) return broken
+    const head = body.subarray(firstLineEnd, headEnd)
+    const field = fieldOf(head, body.subarray(headEnd + 4, Math.max(headEnd + 4, end)))
     if (field instanceof Refusal) return field
     if (field !== null) fields.push(field)
     at = end + 2
   }
 }
 
+const lineEnd = Buffer.from('\r\n')
+const headersEnd = Buffer.from('\r\n\r\n')
+/** To look for what nearly stands everywhere takes ten times as long as usual, and for two megabytes 20 ms. */
+const bytesPerStep = 128 * 1024
+
+/** -1 where it does not come from there on. */
+function* placeOf(sought: Buffer, body: Buffer, from: number): Generator<void, number> {
+  for (let at = from; at < body.length; at += bytesPerStep) {
+    const found = body.subarray(at, at + bytesPerStep + sought.length - 1).indexOf(sought)
+    if (found !== -1) return at + found
+    yield
+  }
+  return -1
+}
+
 /** Null for a place for a file where none was chosen. */
 function fieldOf(head: Buffer, content: Buffer): Fields[number] | Refusal | null {
   const disposition = /\r\ncontent-disposition:\s*form-data\s*(;.*)/i.exec(textOf(head) ?? '')?.[1]
   const name = disposition === undefined ? null : parameterIn(disposition, nameParameter)
-  const value = textOf(content)
   if (disposition === undefined || name === null) return broken
   const fileName = parameterIn(disposition, fileNameParameter)
   if (fileName !== null && fileName !== '')
     return invalid(`${quoteKey(name)} is a file; a cell holds text, a number or a boolean.`)
   if (fileName === '') return null
+  if (content.byteLength > maxFieldBytes) return tooLong(name)
+  const value = textOf(content)
   return value === null ? invalid(`${quoteKey(name)} is not valid UTF-8.`) : [name, value]
 }
 
@@ -189,6 +237,8 @@ function invalid(details: string): Refusal {
   return new Refusal('invalid_body', { details })
 }
 
+const tooLongText = ' '.repeat(maxCellCharacters + 1)
+const longName = invalid('The name of a field is too long.')
 const broken = invalid('The body is no form that can be read (multipart/form-data).')
 
 function tooMany(mostFields: number): Refusal {

@@ -32,7 +32,7 @@ const maxSortKeys = 10
 export function resolveWish(wish: ReadWish, columns: readonly Column[]): ListQuery | Refusal {
   const find = finderOf(columns)
   const given = withListsJoined(wish, find)
-  const filters = resolveFilters(given.filters, columns, parametersOf.list)
+  const filters = resolveJoinedFilters(given.filters, columns, parametersOf.list)
   if (filters instanceof Refusal) return filters
   const sums = wish.sums && resolveSums(wish.sums, columns)
   if (sums instanceof Refusal) return sums
@@ -77,6 +77,15 @@ export function resolveFilters(
     fields,
   } = withListsJoined({ filters: parameters, sort: [], fields: [] }, find)
   if (sort.length + fields.length > 0) return invalid('"sort" and "fields" mean nothing here.')
+  return resolveJoinedFilters(given, columns, others)
+}
+
+function resolveJoinedFilters(
+  given: ReadWish['filters'],
+  columns: readonly Column[],
+  others: readonly string[],
+): Filter[] | Refusal {
+  const find = finderOf(columns)
   const filters: Filter[] = []
   const lists = new Map<string, { filter: Filter; given: string[] }>()
   for (const [name, value] of given) {

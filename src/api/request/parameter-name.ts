@@ -5,31 +5,42 @@ import { type FilterOperator, filterOperators } from '../../sheets/rows/query/op
  * `price[gte]` is still reached, as `price[gte][eq]`; any other word may be part of a name, as in `Price [EUR]`.
  */
 
-const bracketed = /^(.*)\[([^\][]*)\]$/s
-
 export interface BracketedName {
   before: string
   word: string
 }
 
 export function bracketsOf(name: string): BracketedName | null {
-  const parts = bracketed.exec(name)
-  return parts && { before: parts[1] ?? '', word: parts[2] ?? '' }
+  if (!name.endsWith(']')) return null
+  const at = name.lastIndexOf('[')
+  const word = name.slice(at + 1, -1)
+  return at < 0 || word.includes(']') ? null : { before: name.slice(0, at), word }
 }
 
 export function isBracketed(name: string): boolean {
   return operatorIn(name) !== null
 }
 
+const operators: ReadonlySet<string> = new Set(filterOperators)
+
 export function operatorIn(name: string): FilterOperator | null {
   const word = bracketsOf(name)?.word
-  return filterOperators.find((operator) => operator === word) ?? null
+  return word !== undefined && operators.has(word) ? (word as FilterOperator) : null
 }
 
 /** `fields[]`, `sku[in][0]`: as many clients write the values of a list. Null for other names. */
 export function listNameIn(name: string): string | null {
-  const brackets = bracketsOf(name)
-  return brackets && /^\d{0,6}$/.test(brackets.word) ? brackets.before : null
+  if (!name.endsWith(']')) return null
+  let at = name.length - 2
+  while (at >= 0 && isDigit(name.charCodeAt(at))) at--
+  const digits = name.length - 2 - at
+  return name[at] === '[' && digits <= mostDigits ? name.slice(0, at) : null
+}
+
+const mostDigits = 6
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
 }
 
 /** Parameters that begin with `_` or `utm_` are nobody's business (docs/contract.md#parameters). */

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Refusal } from '../../errors.ts'
-import { noParameters, parseParameters, parseRowNumber } from './query.ts'
+import {
+  noParameters,
+  type Parameters,
+  parseParameters,
+  parseRowNumber,
+  readableParameters,
+} from './query.ts'
 
 test('parameters keep their order and their repetitions, decoded', () => {
   assert.deepEqual(parseParameters('a=1&b=2&a=3'), [
@@ -60,6 +66,14 @@ test('a row number stands in the path or in the query, and is the same in both',
   ] as const) {
     assert.equal(codeOf(rowOf(inPath, query)), 'invalid_row_number', `${inPath} ${query}`)
   }
+})
+
+test('a query may have 1,200 parameters, empty ones too', () => {
+  const most = Array.from({ length: 1_200 }, (_, n) => `a[in][${n}]=x`)
+  assert.equal((parseParameters(most.join('&')) as Parameters).length, 1_200)
+  assert.equal(codeOf(parseParameters([...most, 'b=1'].join('&'))), 'invalid_query')
+  assert.equal(codeOf(parseParameters(`${'&'.repeat(5_000)}b=1`)), 'invalid_query')
+  assert.equal(readableParameters(`api_key=k&${most.join('&')}`)[0]?.[1], 'k', 'a key in front is judged')
 })
 
 function codeOf(outcome: unknown): string | null {

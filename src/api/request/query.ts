@@ -6,9 +6,15 @@ export type Parameters = readonly (readonly [name: string, value: string])[]
 
 export const noParameters: Parameters = []
 
+/** A thousand values to filter by, each for itself, and all else. They are looked at before anybody knows who asks. */
+const maxParameters = 1_200
+
 export function parseParameters(query: string | null): Parameters | Refusal {
   if (query === null || query === '') return noParameters
-  const pairs = query.split('&').filter((pair) => pair !== '')
+  const taken = pairsOf(query)
+  if (taken.length > maxParameters)
+    return new Refusal('invalid_query', { details: 'A query may have 1,200 parameters; this one has more.' })
+  const pairs = taken.filter((pair) => pair !== '')
   const parameters = readable(pairs)
   if (parameters.length === pairs.length) return parameters
   return new Refusal('invalid_query', { details: 'The percent-encoding of the query is broken.' })
@@ -16,7 +22,12 @@ export function parseParameters(query: string | null): Parameters | Refusal {
 
 /** What can be read of a query: a key in it is judged also beside a broken neighbour. */
 export function readableParameters(query: string | null): Parameters {
-  return query === null ? noParameters : readable(query.split('&'))
+  return query === null ? noParameters : readable(pairsOf(query))
+}
+
+/** One more than there may be; the rest is not even taken apart. */
+function pairsOf(query: string): string[] {
+  return query.split('&', maxParameters + 1)
 }
 
 function readable(pairs: readonly string[]): Parameters {

@@ -109,8 +109,7 @@ export function parseReadWish(parameters: Parameters, readable: Readable): ReadW
 
 /** `group_by[]`: whether sums are asked for must be known before the header is. */
 function sumsListIn(name: string): (typeof ofSums)[number] | undefined {
-  const listName = listNameIn(name)
-  return ofSums.find((one) => one === listName)
+  return ofSums.find((one) => name.startsWith(one) && listNameIn(name) === one)
 }
 
 export function isBooleanFilter(name: string): boolean {

@@ -33,7 +33,7 @@ export async function parseWish(
   turn: () => Soon<void>,
 ): Promise<AskedWish | Refusal> {
   const { request } = asked.exchange
-  if (asked.undoneId !== undefined) return undoWish(asked, asked.undoneId, parameters, known)
+  if (asked.undoneId !== undefined) return undoWish(asked, asked.undoneId, parameters, known, turn)
   const rowNumber = parseRowNumber(asked, parameters)
   if (kind === 'add' && rowNumber !== undefined)
     return new Refusal('invalid_row_number', { details: addsAtEnd })
@@ -46,7 +46,7 @@ export async function parseWish(
     if (problem) return problem
   }
 
-  const body = known ?? (kind === 'delete' ? noBody : await readBody(request))
+  const body = known ?? (kind === 'delete' ? noBody : await readBody(request, turn))
   if (body instanceof Refusal) return body
   const sent = { bytes: body.byteLength, isDryRun: wanted.isDryRun }
   const ifMatch = request.headers['if-match']
@@ -61,7 +61,7 @@ export async function parseWish(
 
   await turn()
   const { 'content-type': contentType, 'content-encoding': contentEncoding } = request.headers
-  const form = parseForm(body, contentType)
+  const form = await parseForm(body, contentType, undefined, turn)
   if (form instanceof Refusal) return form
   const isForm = form !== null
   const rows = isForm ? [form] : await parseRows(body, contentEncoding, kind === 'add' ? 'any' : 'one', turn)
@@ -85,10 +85,11 @@ async function undoWish(
   undoneId: string,
   parameters: Parameters,
   known: Buffer | Refusal | null,
+  turn: () => Soon<void>,
 ): Promise<AskedWish | Refusal> {
   const wanted = parseWriteParameters(parameters, 'undo', true)
   if (wanted instanceof Refusal) return wanted
-  const body = known ?? (await readBody(request))
+  const body = known ?? (await readBody(request, turn))
   if (body instanceof Refusal) return body
   if (body.byteLength > 0 && !/^\s*(?:\{\s*\})?\s*$/.test(body.toString('latin1', 0, 100)))
     return new Refusal('invalid_body', { details: 'An undo has no body: the path says what is undone.' })

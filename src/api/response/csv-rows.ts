@@ -53,6 +53,8 @@ export function* csvChunks(snapshot: Snapshot, rows: RowChoice, shape: CsvShape)
       const end = spans[column * 2 + 1] ?? 0
       const isLong = end - start > longTextBytes
       if (isLong) yield* longField(start, end)
+      // A row may be made of many cells that are nearly long.
+      if (chunks.hasFull) yield* chunks.takeFull()
       const isEmpty = !isLong && writeField(list, start, end)
       isBlank &&= isEmpty && at === 0
     }

@@ -1,3 +1,4 @@
+import type { Taker } from '../../shares/taker.ts'
 import type { ReadSheet } from '../../sheets/reading/reading.ts'
 import { keyColumnState } from '../../sheets/rows/find/key-column-state.ts'
 import type { Querying } from '../../sheets/rows/query/querying.ts'
@@ -12,16 +13,14 @@ export function warningOfKeys(
   keyColumn: string | null,
   { snapshot, indexed }: ReadSheet,
   values: 'typed' | 'formatted',
-  accountId: string,
+  taker: Taker,
   querying: Querying,
 ): Soon<string | null> {
   // As displayed, different keys may look alike.
   if (keyColumn === null || values === 'formatted') return null
   const position = positionOfColumn(snapshot.columns, keyColumn)
   if (position === null) return 'The key column of this sheet is no longer in row 1.'
-  const looked = then(indexed, (ready) =>
-    querying.runSteps(accountId, 0, () => keyColumnState(ready, position)),
-  )
+  const looked = then(indexed, (ready) => querying.runSteps(taker, 0, () => keyColumnState(ready, position)))
   return then(looked, ({ blanks, blankRows, repeats, repeatRows }) => {
     const sentences = [
       ...(blanks > 0 ? [`Rows without a key: ${listRows(blanks, blankRows)}.`] : []),

@@ -2,10 +2,13 @@ import type { SheetAddress } from '../../admission/judge.ts'
 import { Refusal } from '../../errors.ts'
 import { acceptedCoding } from '../../http/content-coding.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
+import type { Taker } from '../../shares/taker.ts'
 import type { ReadSheet } from '../../sheets/reading/reading.ts'
+import type { WatchAsker } from '../../sheets/rows/query/querying.ts'
 import { rowBytes, type Snapshot } from '../../sheets/rows/snapshot.ts'
 import { warningOfSheet } from '../../sheets/rows/stale-results.ts'
 import { runSums } from '../../sheets/rows/sums/run-sums.ts'
+import { maxSumsBytes, type TooLong } from '../../sheets/rows/sums/sums-bytes.ts'
 import { type Soon, then } from '../../soon.ts'
 import { acceptedFormat } from '../request/format.ts'
 import type { ListQuery } from '../request/list-query.ts'
@@ -31,12 +34,14 @@ export interface ListReader {
   accept: string | undefined
   acceptEncoding: string | undefined
   ifNoneMatch: string | undefined
+  /** Without it nobody leaves. */
+  watch?: WatchAsker
 }
 
 /** What is asked of a list, with every name in it found. */
 export interface ListAsked {
-  /** Whose sheet it is. */
-  accountId: string
+  /** Whose share it takes. */
+  taker: Taker
   wish: ReadWish
   listQuery: ListQuery
   parameters: Parameters
@@ -48,8 +53,8 @@ export interface ListAsked {
 }
 
 export function listReply(
-  { address, baseUrl, isHead, accept, acceptEncoding, ifNoneMatch }: ListReader,
-  { accountId, wish, listQuery, parameters, maxRowsBytes, keyWarning, cursor = null }: ListAsked,
+  { address, baseUrl, isHead, accept, acceptEncoding, ifNoneMatch, watch }: ListReader,
+  { taker, wish, listQuery, parameters, maxRowsBytes, keyWarning, cursor = null }: ListAsked,
   sheet: ReadSheet,
   parts: ApiParts,
 ): Soon<Reply | Refusal> {
@@ -67,7 +72,9 @@ export function listReply(
   const { rowNumbers, escapeFormulas, bom } = wish
   const shape: ListShape = { form: address.form, format, fields, rowNumbers, escapeFormulas, bom }
 
-  return then(pageOf(sheet, listQuery, accountId, parts), ({ of, rows, total, ignored }) => {
+  return then(pageOf(sheet, listQuery, taker, watch, parts), (found) => {
+    if (found === 'too long') return tooManyFigures
+    const { of, rows, total, ignored } = found
     if (maxRowsBytes !== undefined && fields === null && bytesOf(of, rows) > maxRowsBytes) return tooLong
     const pages = neighbourPages(baseUrl, address, parameters, total, query)
     const { limit, offset } = query
@@ -84,7 +91,7 @@ export function listReply(
         coding,
         bodies: sheet.bodies,
         isHead,
-        accountId,
+        taker,
         onFailure: (error) => reportLateFailure(parts, error),
       },
       parts,
@@ -118,14 +125,19 @@ interface Page {
 function pageOf(
   { snapshot, indexed }: ReadSheet,
   { query, sums }: ListQuery,
-  accountId: string,
+  taker: Taker,
+  watch: WatchAsker | undefined,
   { querying }: ApiParts,
-): Soon<Page> {
+): Soon<Page | TooLong> {
   const { filters, search, sort, limit, offset } = query
   if (sums) {
     return then(
-      then(indexed, (ready) => runSums(querying, accountId, ready, { ...query, sums })),
-      ({ made, total, ignored }) => ({ of: made, rows: stretch(made, 0, null), total, ignored }),
+      then(indexed, (ready) => runSums(querying, taker, ready, { ...query, sums }, watch)),
+      (outcome) => {
+        if (outcome === 'too long') return outcome
+        const { made, total, ignored } = outcome
+        return { of: made, rows: stretch(made, 0, null), total, ignored }
+      },
     )
   }
   if (filters.length === 0 && search === null && sort.length === 0) {
@@ -135,7 +147,7 @@ function pageOf(
       total: snapshot.rowNumbers.length,
     }
   }
-  const ran = then(indexed, (ready) => querying.run(accountId, ready, query))
+  const ran = then(indexed, (ready) => querying.run(taker, ready, query, watch))
   return then(ran, ({ positions, total }) => ({
     of: snapshot,
     rows: { from: 0, count: positions.length, positions },
@@ -156,6 +168,10 @@ function bytesOf(snapshot: Snapshot, rows: RowChoice): number {
 
 const tooLong = new Refusal('invalid_query', {
   details: 'These rows are too long to be shown together. Ask for fewer, or read them through the API.',
+})
+
+const tooManyFigures = new Refusal('invalid_query', {
+  details: `Sums may be ${maxSumsBytes / 2 ** 20} MiB of JSON; these are more. Group by less, ask for fewer figures, or in pages with "limit" and "offset".`,
 })
 
 /** Both forms are the same but in JSON. */

@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import { compressedFromBytes } from '../../http/compression.ts'
 import { acceptedCoding } from '../../http/content-coding.ts'
+import type { Taker } from '../../shares/taker.ts'
 import type { KeptBodies } from '../../sheets/reading/held-snapshots.ts'
 import type { ReadSheet } from '../../sheets/reading/reading.ts'
 import { listChunks } from '../../sheets/rows/query/list-chunks.ts'
@@ -23,7 +24,7 @@ import { staleKeysOf, staleMember, warningHeader, warningMember } from './warnin
 /** What is asked of one row, with every name in it found. */
 export interface RowAsked {
   /** Whose sheet it is. */
-  accountId: string
+  taker: Taker
   rowNumber: number
   wish: ReadWish
   fields: readonly number[] | null
@@ -37,7 +38,7 @@ export async function rowReply(
   parts: ApiParts,
 ): Promise<Reply | Refusal> {
   const { snapshot, source } = sheet
-  const { accountId, rowNumber, wish } = asked
+  const { taker, rowNumber, wish } = asked
   if (rowNumber > snapshot.lastRowNumber) {
     if (snapshot.leavesRowsOut) return new Refusal('row_not_found')
     return new Refusal('row_not_found', { details: `The last row with data is ${snapshot.lastRowNumber}.` })
@@ -62,7 +63,7 @@ export async function rowReply(
     wanted === null || isHead
       ? null
       : await parts.compression.whole({
-          accountId,
+          taker,
           chunks: [Buffer.from(text)],
           coding: wanted,
           isLong: false,
@@ -80,7 +81,7 @@ export async function rowReply(
 /** The reply with a row that may have megabytes: its text goes through in pieces, as a long list does. */
 async function longRowReply(
   { exchange, address }: RowsRequest,
-  { accountId, rowNumber, wish, fields, keyWarning }: RowAsked,
+  { taker, rowNumber, wish, fields, keyWarning }: RowAsked,
   sheet: ReadSheet,
   parts: ApiParts,
   position: number,
@@ -90,7 +91,7 @@ async function longRowReply(
   const format = wish.format ?? acceptedFormat(headers.accept)
   const coding = acceptedCoding(headers['accept-encoding'])
   const wholeRow = rowPieces(snapshot, position, null, false, 'bare')
-  const etag = await longRowEtag(rowNumber, wholeRow, () => parts.turns.next(accountId))
+  const etag = await longRowEtag(rowNumber, wholeRow, () => parts.turns.next(taker))
   const held = variantHeld(headers['if-none-match'], etag, format, coding)
   if (held !== null) return notModified(held, sheet)
   const { rowNumbers, escapeFormulas, bom } = wish
@@ -103,7 +104,7 @@ async function longRowReply(
       coding,
       bodies: notKept(),
       isHead: method === 'HEAD',
-      accountId,
+      taker,
       onFailure: (error) => reportLateFailure(parts, error),
     },
     parts,

@@ -120,7 +120,7 @@ function wish(kibibytes: number) {
   function* chunks(): Generator<Uint8Array> {
     for (let n = 0; n < kibibytes; n++) yield pieceAt(n)
   }
-  const forWhom = { isHead: false, accountId: 'acme', sources: [] }
+  const forWhom = { isHead: false, taker: 'acme', sources: [] }
   return { name: 'list', isWhole: false, chunks, coding: null, onFailure: () => {}, ...forWhom }
 }
 

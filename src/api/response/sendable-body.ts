@@ -1,6 +1,7 @@
 import { type Compression, compressedFromBytes } from '../../http/compression.ts'
 import type { Coding } from '../../http/content-coding.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
+import { areVisitors, type Taker } from '../../shares/taker.ts'
 import type { KeptBodies } from '../../sheets/reading/held-snapshots.ts'
 import { type Soon, then } from '../../soon.ts'
 import type { Body } from './reply.ts'
@@ -26,7 +27,7 @@ export interface BodyWish {
   /** Only its head will be sent. */
   isHead: boolean
   /** For whom it is made. */
-  accountId: string
+  taker: Taker
   onFailure(error: unknown): void
 }
 
@@ -52,15 +53,15 @@ const madeForHeadBytes = 64 * 1024
  * beside the snapshot, so that it is made, and compressed, once.
  */
 export function sendableBody(wish: BodyWish, parts: BodyParts): Soon<SendableBody> {
-  const { name, bodies, chunks, coding, accountId, isHead } = wish
+  const { name, bodies, chunks, coding, taker, isHead } = wish
   const compressed = coding === null ? undefined : bodies.get(`${name} ${coding}`)
   if (compressed) return { body: asTaken(wish, parts, compressed), coding }
   const kept = bodies.get(name)
   if (kept) return packBody(wish, parts, kept)
   if (typeof chunks !== 'function') return packBody(wish, parts, isHead ? chunks : joinIfShort(chunks))
-  return then(parts.turns.next(accountId), () => {
+  return then(parts.turns.next(taker), () => {
     const rest = chunks()[Symbol.iterator]()
-    const nextTurn = () => parts.turns.next(accountId)
+    const nextTurn = () => parts.turns.next(taker)
     if (isHead) return then(gatherPieces(rest, madeForHeadBytes, nextTurn), (made) => headOf(wish, made))
     return then(gatherPieces(rest, joinedUpToBytes, nextTurn), ({ pieces, bytes, isLong }) => {
       if (isLong) return long(wish, parts, joined(pieces, rest))
@@ -81,10 +82,10 @@ function packBody(wish: BodyWish, parts: BodyParts, pieces: Pieces): Soon<Sendab
   )
 }
 
-function asTaken({ accountId, onFailure }: BodyWish, { turns }: BodyParts, pieces: Pieces): Body {
+function asTaken({ taker, onFailure }: BodyWish, { turns }: BodyParts, pieces: Pieces): Body {
   const bytes = lengthOf(pieces)
   if (bytes <= joinedUpToBytes) return pieces
-  return { chunks: pieces, bytes, holds: pieces, nextTurn: () => turns.next(accountId), onFailure }
+  return { chunks: pieces, bytes, holds: pieces, nextTurn: () => turns.next(taker), onFailure }
 }
 
 /** As much of a body as tells what its head says: its length where it is short, else only how it would be sent. */
@@ -130,15 +131,15 @@ function gatherPieces(
 }
 
 async function long(wish: BodyWish, parts: BodyParts, chunks: Iterable<Uint8Array>): Promise<SendableBody> {
-  const { coding, isWhole, accountId, sources: holds, onFailure } = wish
-  const nextTurn = () => parts.turns.next(accountId)
+  const { coding, isWhole, taker, sources: holds, onFailure } = wish
+  const nextTurn = () => parts.turns.next(taker)
   const streamed = { bytes: null, holds, nextTurn, onFailure }
   const inTurns = takingTurns(chunks, nextTurn)
   if (coding !== null && isWhole) {
     const made = await compressOnce(wish, parts, coding, inTurns)
     if (made) return { body: asTaken(wish, parts, made), coding }
   } else if (coding !== null) {
-    const stream = await parts.compression.stream({ accountId, chunks: inTurns, coding })
+    const stream = await parts.compression.stream({ taker, chunks: inTurns, coding })
     if (stream) return { body: { ...streamed, chunks: stream }, coding }
   }
   return { body: { ...streamed, chunks: inTurns }, coding: null }
@@ -160,34 +161,38 @@ async function* takingTurns(
 
 const underWay = new WeakMap<KeptBodies, Map<string, Promise<Pieces | null>>>()
 
-/** However many ask for it at once; null where no turn at compressing came in time. */
+/**
+ * However many ask for it at once; null where no turn at compressing came in time. Nobody with a key waits for what visitors have begun:
+ * that goes by their turns.
+ */
 async function compressOnce(
-  { name, bodies, isWhole, accountId }: BodyWish,
+  { name, bodies, isWhole, taker }: BodyWish,
   { compression, turns }: BodyParts,
   coding: Coding,
   chunks: Pieces | AsyncIterable<Uint8Array>,
 ): Promise<Pieces | null> {
   const nameHere = `${name} ${coding}`
+  const nameOfMaking = areVisitors(taker) ? `${nameHere} visitors` : nameHere
   const making = underWay.get(bodies) ?? new Map<string, Promise<Pieces | null>>()
   underWay.set(bodies, making)
-  const known = making.get(nameHere)
+  const known = making.get(nameHere) ?? making.get(nameOfMaking)
   if (known) {
     const made = await known
     // All who wait for it hear of it in the same moment, and each would be answered before anyone else is looked at.
-    await turns.next(accountId)
+    await turns.next(taker)
     return made
   }
   const made = make()
-  making.set(nameHere, made)
+  making.set(nameOfMaking, made)
   try {
     return await made
   } finally {
-    making.delete(nameHere)
+    making.delete(nameOfMaking)
   }
 
   async function make(): Promise<Pieces | null> {
     const isLong = !Array.isArray(chunks) || lengthOf(chunks) > joinedUpToBytes
-    const pieces = await compression.whole({ accountId, chunks, coding, isLong })
+    const pieces = await compression.whole({ taker, chunks, coding, isLong })
     if (!pieces) return null
     const length = lengthOf(pieces)
     const whole = length <= joinedUpToBytes ? [exactCopy(pieces, length)] : pieces

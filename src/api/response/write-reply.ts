@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts'
 import type { UndoneChange, UpsertedRow, WriteAnswer } from '../../sheets/writing/order.ts'
 import type { Soon } from '../../soon.ts'
 import { pathOf } from '../request/routes.ts'
-import { rowEtag } from './etag.ts'
+import { longRowEtag, rowEtag } from './etag.ts'
 import { withRowNumber } from './list-body.ts'
 import { type Body, type Reply, refusalReply, writeHeaders } from './reply.ts'
 import { staleMember, warningHeader, warningMember } from './warnings.ts'
@@ -11,6 +11,8 @@ import { staleMember, warningHeader, warningMember } from './warnings.ts'
 /** A reply whose body is made piece by piece: it may tell ten thousand rows. */
 interface WrittenReply extends Omit<Reply, 'body'> {
   text: Iterable<string>
+  /** The one row that was written, whose ETag is told. */
+  row?: { rowNumber: number; rowJson: string } | undefined
 }
 
 /** What was written, in the form that was asked (docs/contract.md#two-forms). */
@@ -19,13 +21,33 @@ export async function writeReply(
   answer: WriteAnswer,
   nextTurn: () => Soon<void>,
 ): Promise<Reply> {
-  const { text, headers, ...reply } = replyOf(address, answer)
+  const { text, row, headers, ...reply } = replyOf(address, answer)
   const { operationId } = answer
-  const named = operationId === undefined ? headers : [...headers, 'Operation-Id', operationId]
-  return { ...reply, headers: named, body: await bodyOf(text, nextTurn) }
+  const etag = row === undefined ? [] : ['ETag', await etagInTurns(row, nextTurn)]
+  const named = operationId === undefined ? [] : ['Operation-Id', operationId]
+  return { ...reply, headers: [...etag, ...headers, ...named], body: await bodyOf(text, nextTurn) }
 }
 
 const pieceCharacters = 64 * 1_024
+
+async function etagInTurns(
+  { rowNumber, rowJson }: { rowNumber: number; rowJson: string },
+  nextTurn: () => Soon<void>,
+): Promise<string> {
+  if (rowJson.length <= pieceCharacters) return rowEtag(rowNumber, rowJson)
+  const pieces = Iterator.from(slicesOf(rowJson)).map((slice) => Buffer.from(slice))
+  return longRowEtag(rowNumber, pieces, nextTurn)
+}
+
+/** Never between the halves of a surrogate pair, which are no text by themselves. */
+function* slicesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const to = Math.min(text.length, from + pieceCharacters)
+    const isWhole = to === text.length || !/[\ud800-\udbff]/.test(text.charAt(to - 1))
+    yield text.slice(from, isWhole ? to : to - 1)
+    from = isWhole ? to : to - 1
+  }
+}
 
 /** In one piece where it is short. Its length is told in any case, so a long one is made before it is sent. */
 async function bodyOf(text: Iterable<string>, nextTurn: () => Soon<void>): Promise<Body> {
@@ -114,11 +136,12 @@ function addedReply(
       : inOrder('{"data":', rows, `,"meta":{"rows_added":${count}${numbers}${moreMembers(more)}}}`)
   const [number] = rowNumbers
   const [json] = rowsJson
-  const ofOne =
+  const row =
     count === 1 && number !== undefined && json !== undefined
-      ? ['Location', `${pathOf(address)}/${number}`, 'ETag', rowEtag(number, json)]
-      : []
-  return { status: 201, base: writeHeaders, headers: [...ofOne, ...warningHeader(more.warning)], text }
+      ? { rowNumber: number, rowJson: json }
+      : undefined
+  const ofOne = row ? ['Location', `${pathOf(address)}/${row.rowNumber}`] : []
+  return { status: 201, base: writeHeaders, headers: [...ofOne, ...warningHeader(more.warning)], text, row }
 }
 
 function rowReply(
@@ -127,10 +150,14 @@ function rowReply(
 ): WrittenReply {
   const text =
     address.form === 'a'
-      ? `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":${rowJson}${moreMembers(more)}}`
-      : `{"data":${rowJson},"meta":{"row":${rowNumber}${moreMembers(more)}}}`
-  const etag = kind === 'updated' ? ['ETag', rowEtag(rowNumber, rowJson)] : []
-  return { status: 200, base: writeHeaders, headers: [...etag, ...warningHeader(more.warning)], text: [text] }
+      ? inOrder(
+          `{"success":true,"message":"Row ${rowNumber} ${kind}","row":${rowNumber},"data":`,
+          slicesOf(rowJson),
+          `${moreMembers(more)}}`,
+        )
+      : inOrder('{"data":', slicesOf(rowJson), `,"meta":{"row":${rowNumber}${moreMembers(more)}}}`)
+  const row = kind === 'updated' ? { rowNumber, rowJson } : undefined
+  return { status: 200, base: writeHeaders, headers: warningHeader(more.warning), text, row }
 }
 
 /** Rows in the order in which they were sent. */

@@ -1,9 +1,11 @@
-import { changeJson } from '../../changes/change-json.ts'
+import { changeJson, changeParts } from '../../changes/change-json.ts'
 import type { ChangePage } from '../../changes/change-pages.ts'
 import { cursorText } from '../../changes/cursor.ts'
+import { piecesOf, type TextPart } from '../../changes/long-text.ts'
 import type { ToldChange } from '../../changes/reading-changes.ts'
 import { type ErrorForm, errorBody, type Refusal } from '../../errors.ts'
 import type { Logged } from '../../sheets/sheet-log.ts'
+import type { Soon } from '../../soon.ts'
 import type { ChangesAsked } from '../request/changes-wish.ts'
 
 /*
@@ -17,7 +19,11 @@ type Filter = Pick<ChangesAsked, 'matches' | 'filterName'>
 const made = new WeakMap<ChangePage, Map<string, Buffer>>()
 
 /** Made once for all who are sent the same page and want the same of it. */
-export function pageEvents(page: ChangePage, { matches, filterName }: Filter): Buffer {
+export function pageEvents(
+  page: ChangePage,
+  { matches, filterName }: Filter,
+  nextTurn: () => Soon<void>,
+): Buffer | AsyncIterable<Uint8Array> {
   const ofPage = made.get(page) ?? new Map<string, Buffer>()
   made.set(page, ofPage)
   const known = ofPage.get(filterName)
@@ -25,7 +31,10 @@ export function pageEvents(page: ChangePage, { matches, filterName }: Filter): B
   const wanted = page.changes.filter(({ change }) => matches(change))
   const cursor = cursorText(page.next)
   const isBehind = wanted.at(-1)?.cursor !== cursor
-  const bytes = Buffer.from(wanted.map(changeEvent).join('') + (isBehind ? `id: ${cursor}\n\n` : ''))
+  const end = isBehind ? `id: ${cursor}\n\n` : ''
+  // What stays in the store is told from there to each of them.
+  if (wanted.some(({ long }) => long)) return piecesOf([...wanted.flatMap(eventParts), end], nextTurn)
+  const bytes = Buffer.from(wanted.map(changeEvent).join('') + end)
   ofPage.set(filterName, bytes)
   return bytes
 }
@@ -33,6 +42,10 @@ export function pageEvents(page: ChangePage, { matches, filterName }: Filter): B
 /** JSON has no line end in it. */
 function changeEvent(told: ToldChange): string {
   return `id: ${told.cursor}\ndata: ${changeJson(told)}\n\n`
+}
+
+function eventParts(told: ToldChange): TextPart[] {
+  return [`id: ${told.cursor}\ndata: `, ...changeParts(told), '\n\n']
 }
 
 export const comment = Buffer.from(':\n\n')

@@ -46,6 +46,23 @@ test('while the store is away a change waits, and so does the stream', async () 
   assert.match(text(), /id: AAAAAAAA-4\ndata: \{"cursor":"AAAAAAAA-4"/)
 })
 
+test('who is handed a page sends it in a turn, and asks then whether it may', async () => {
+  const turn = Promise.withResolvers<void>()
+  const { time, text, parts, deliver } = open(true, () => turn.promise)
+  let asked = 0
+  parts.admission.stillAdmits = async () => {
+    asked++
+    return null
+  }
+  deliver({ changes: [change(4)], next: { ...place, seq: 4 }, end: null })
+  await time.pass(1_000)
+  assert.deepEqual([text(), asked], [opening, 0])
+  turn.resolve()
+  await time.pass(0)
+  assert.match(text(), /id: AAAAAAAA-4\ndata: /)
+  assert.equal(asked, 1)
+})
+
 test('nothing is made for a client that does not read', async () => {
   const { time, takers, chunks } = open(false)
   const iterator = chunks[Symbol.asyncIterator]()
@@ -58,7 +75,7 @@ test('nothing is made for a client that does not read', async () => {
   await iterator.return?.()
 })
 
-function open(isRead = true) {
+function open(isRead = true, nextTurn: () => Promise<void> | undefined = () => undefined) {
   const time = createVirtualTime()
   const takers: ((page: ChangePage) => void)[] = []
   const admitted = { count: 0 }
@@ -94,6 +111,7 @@ function open(isRead = true) {
     form: 'flat',
     left: new AbortController().signal,
     onHalfClosed() {},
+    nextTurn,
   })
   let text = ''
   const read = async () => {

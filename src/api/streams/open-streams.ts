@@ -3,6 +3,7 @@ import type { AdmissionCall } from '../../admission/judge.ts'
 import type { ChangePage, ChangePages } from '../../changes/change-pages.ts'
 import { type ErrorForm, Refusal } from '../../errors.ts'
 import type { Logged } from '../../sheets/sheet-log.ts'
+import type { Soon } from '../../soon.ts'
 import { type Cancel, idleTimers, type Timers } from '../../timers.ts'
 import type { ChangesAsked } from '../request/changes-wish.ts'
 import { comment, endEvent, openingEvent, pageEvents } from './event-text.ts'
@@ -25,6 +26,8 @@ export interface StreamWish {
   left: AbortSignal
   /** It sends no more. It may still read, or be gone: that shows when something is sent to it. */
   onHalfClosed(probe: () => void): void
+  /** For each page, and for each piece of what is long. */
+  nextTurn(): Soon<void>
 }
 
 export interface OpenStreamsParts {
@@ -83,9 +86,13 @@ export function createOpenStreams(parts: OpenStreamsParts): OpenStreams {
         if (page) {
           stream.page = null
           if (page.end === 'closing') return
+          // All who stand at one place are woken in the same moment.
+          await wish.nextTurn()
           const refusal = (await refusalNow(stream)) ?? refusalFor(page)
           if (refusal) return yield endEvent(refusal, form)
-          yield pageEvents(page, filter)
+          const events = pageEvents(page, filter, wish.nextTurn)
+          if (events instanceof Uint8Array) yield events
+          else yield* events
           leavePages = follow(page.next)
         } else if (stream.isCommentDue) {
           stream.isCommentDue = false

@@ -38,10 +38,21 @@ export async function handToCompare(
   }
   return { input, handOver }
 
-  async function handRows({ listJson, ...rows }: RowsOfSnapshot): Promise<RowsOfSnapshot> {
-    const copy = await copyInTurns(listJson, nextTurn)
+  async function handRows({ columns, ...rows }: RowsOfSnapshot): Promise<RowsOfSnapshot> {
+    const listJson = await handCopy(rows.listJson)
+    const rowStarts = new Uint32Array((await handCopy(rows.rowStarts)).buffer)
+    const rowNumbers = new Uint32Array((await handCopy(rows.rowNumbers)).buffer)
+    return { columns, listJson, rowStarts, rowNumbers }
+  }
+
+  async function handCopy({
+    buffer,
+    byteOffset,
+    byteLength,
+  }: Uint8Array | Uint32Array): Promise<Uint8Array<ArrayBuffer>> {
+    const copy = await copyInTurns(new Uint8Array(buffer, byteOffset, byteLength), nextTurn)
     handOver.push(copy.buffer)
-    return { ...rows, listJson: copy }
+    return copy
   }
 
   async function handState(texts: readonly string[]): Promise<HandedState> {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { zstdDecompressSync } from 'node:zlib'
 import { buildSnapshot } from '../../sheets/rows/build-snapshot.ts'
 import type { Cell } from '../../sheets/rows/grid.ts'
-import { readState, stateOfRows, stateText } from './state-text.ts'
+import { isShortState, readState, stateOfRows, stateText } from './state-text.ts'
 import { tabOf } from './tab-rows.ts'
 
 const header = ['id', 'text']
@@ -33,6 +34,37 @@ for (const [what, rows] of Object.entries(tabs)) {
     })
   }
 }
+
+test('a version that does not know blank rows as empty lines cannot read a state with some', async () => {
+  const namesOf = (pieces: string[]) =>
+    JSON.parse(
+      zstdDecompressSync(Buffer.from(pieces.join(''), 'base64'))
+        .toString()
+        .split('\n')[0] ?? '',
+    )
+  for (const rows of [
+    [[], [1, 'a']],
+    [[1, 'a'], [], [2, 'b']],
+  ]) {
+    const snapshot = buildSnapshot({ rows: [header, ...rows] })
+    for (const pieces of [await stateOfRows(snapshot, false), stateText(tabOf(snapshot, false))])
+      assert.throws(() => namesOf(pieces), SyntaxError)
+    assert.deepEqual(namesOf(await stateOfRows(snapshot, true)), header, 'by key there are none')
+  }
+  const without = buildSnapshot({ rows: [header, [1, 'a'], [2, 'b']] })
+  for (const pieces of [await stateOfRows(without, false), stateText(tabOf(without, false))])
+    assert.deepEqual(namesOf(pieces), header)
+})
+
+test('a state is short by what it says, not by how well it is packed', async () => {
+  const few = buildSnapshot({ rows: [header, [1, 'a'], [], [2, 'b']] })
+  const many = buildSnapshot({
+    rows: [header, [1, 'a'], ...Array.from({ length: 200_000 }, () => []), [2, 'b']],
+  })
+  const [ofFew, ofMany] = [await stateOfRows(few, false), await stateOfRows(many, false)]
+  assert.ok(ofMany.join('').length < 1_000)
+  assert.deepEqual([isShortState(ofFew, 32_768), isShortState(ofMany, 32_768)], [true, false])
+})
 
 test('two states are made side by side without a word of the other', async () => {
   const [one, other] = ['one', 'other'].map((word) =>

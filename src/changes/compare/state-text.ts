@@ -1,15 +1,22 @@
 import { constants as limits } from 'node:buffer'
 import { constants, createZstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { blankRowOf } from '../../sheets/logged-change.ts'
-import type { RowsOfSnapshot, TabRows } from './tab-rows.ts'
+import { blankOf, type RowsOfSnapshot, type TabRows } from './tab-rows.ts'
 
 /*
- * A tab as the store keeps it: names in the first line, then a row a line, for JSON has no line breaks of its own. Compressed: a list
- * repeats the names in every row.
+ * A tab as the store keeps it: names in the first line, then a row a line, for JSON has no line breaks of its own. A blank row is an
+ * empty line, for a single row may have a million of them above it, and names of 128 KB. Compressed: a list repeats the names in every row.
  */
 
+/**
+ * Before the names, where a blank row is an empty line. Instances of a version that does not know of that, and take it for a row that has no
+ * text, can read no such state, which is better than to tell of such rows.
+ */
+const blanksMark = 'blanks '
+
 export function stateText({ names, rows }: TabRows): string[] {
-  const compressed = zstdCompressSync([JSON.stringify(names), ...rows].join('\n'))
+  const blank = blankOf({ names })
+  const lines = rows.map((row) => (row === blank ? '' : row))
+  const compressed = zstdCompressSync([namesLine(names, lines.includes('')), ...lines].join('\n'))
   const pieces: string[] = []
   for (let from = 0; from < compressed.byteLength; from += pieceBytes)
     pieces.push(compressed.toString('base64', from, from + pieceBytes))
@@ -18,13 +25,37 @@ export function stateText({ names, rows }: TabRows): string[] {
 
 /** `expectedBytes`: how long the rows are now, as far as that is known; where they fit, they are in memory once. */
 export function readState(pieces: readonly string[], expectedBytes = 0): TabRows {
-  const compressed = Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64')))
   const chunkSize = Math.max(constants.Z_DEFAULT_CHUNK, expectedBytes + slackBytes)
-  const text = zstdDecompressSync(compressed, { chunkSize })
-  const [names = '[]', ...rows] = linesOf(text)
+  const text = zstdDecompressSync(joinPieces(pieces), { chunkSize })
+  const lines = linesOf(text)
+  const first = lines.next().value ?? '[]'
+  const names = JSON.parse(first.startsWith(blanksMark) ? first.slice(blanksMark.length) : first) as string[]
+  const blank = blankOf({ names })
+  const rows: string[] = []
+  for (const line of lines) rows.push(line === '' ? blank : line)
   // Gone at once, and not when somebody collects: it is as long as all rows. A short one may share its memory with others.
   if (text.byteLength > bytesPerText) (text.buffer as ArrayBuffer).transfer(0)
-  return { names: JSON.parse(names) as string[], rows }
+  return { names, rows }
+}
+
+function namesLine(names: readonly string[], hasBlanks: boolean): string {
+  return `${hasBlanks ? blanksMark : ''}${JSON.stringify(names)}`
+}
+
+/** Whether it has no more than so many bytes when it is read. To find out takes no longer than to read so much. */
+export function isShortState(pieces: readonly string[], mostBytes: number): boolean {
+  if (pieces.reduce((sum, { length }) => sum + length, 0) > mostBytes) return false
+  try {
+    zstdDecompressSync(joinPieces(pieces), { maxOutputLength: mostBytes })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return false
+    throw error
+  }
+}
+
+function joinPieces(pieces: readonly string[]): Buffer {
+  return Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64')))
 }
 
 /** A tab hardly grows by more between two looks. */
@@ -93,23 +124,27 @@ async function piecesIn(compressed: AsyncIterable<Buffer>): Promise<string[]> {
 const lineBreak = 0x0a
 
 /**
- * Pieces of the list, each comma between two rows made into a line break, and before rows the blank ones above them. What is
+ * Pieces of the list, each comma between two rows made into a line break, and before rows those of the blank ones above them. What is
  * yielded is good until the next is asked for: buffers of all rows together would have the runtime look for garbage several times.
  */
 function* stepsOf(rows: RowsOfSnapshot, isKeyed: boolean): Generator<Uint8Array> {
   const { columns, listJson, rowStarts, rowNumbers } = rows
-  const blankLine = Buffer.from(`\n${blankRowOf(columns)}`)
-  let step = Buffer.alloc(Math.max(bytesPerStep, blankLine.byteLength))
+  let step = Buffer.alloc(bytesPerStep)
   let used = 0
-  yield Buffer.from(JSON.stringify(columns.map(({ key }) => key)))
+  const names = columns.map(({ key }) => key)
+  // The numbers begin with that of the row below the header.
+  const hasBlanks = !isKeyed && (rowNumbers.at(-1) ?? 1) > rowNumbers.length + 1
+  yield Buffer.from(namesLine(names, hasBlanks))
   for (let from = 0; from < rowNumbers.length; ) {
-    for (let blanks = isKeyed ? 0 : blanksBefore(from); blanks > 0; blanks--) {
-      if (used + blankLine.byteLength > step.byteLength) {
-        yield step.subarray(0, used)
+    for (let blanks = isKeyed ? 0 : blanksBefore(from); blanks > 0; ) {
+      if (used === step.byteLength) {
+        yield step
         used = 0
       }
-      step.set(blankLine, used)
-      used += blankLine.byteLength
+      const end = Math.min(used + blanks, step.byteLength)
+      step.fill(lineBreak, used, end)
+      blanks -= end - used
+      used = end
     }
     const start = startOf(from)
     let to = from + 1

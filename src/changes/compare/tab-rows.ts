@@ -19,7 +19,7 @@ export function tabOf(snapshot: RowsOfSnapshot, isKeyed: boolean): TabRows {
   const { columns, rowNumbers } = snapshot
   const names = columns.map(({ key }) => key)
   const rows: string[] = []
-  const blank = blankRowOf(columns)
+  const blank = blankOf({ names })
   let at = 0
   for (const text of textsOfRows(snapshot)) {
     if (!isKeyed) while (rows.length < (rowNumbers[at] ?? 0) - 2) rows.push(blank)
@@ -51,8 +51,13 @@ function* textsOfRows(snapshot: RowsOfSnapshot): Generator<string> {
   }
 }
 
-export function blankOf({ names }: Pick<TabRows, 'names'>): string {
-  return blankRowOf(columnsNamed(names))
+let lastBlank = ''
+
+/** One object for the same columns: a million blank rows of two tabs are then alike without a look at what they say. */
+export function blankOf({ names }: { names: readonly string[] }): string {
+  const blank = blankRowOf(columnsNamed(names))
+  if (blank !== lastBlank) lastBlank = blank
+  return lastBlank
 }
 
 export function columnsNamed(names: readonly string[]): Column[] {
@@ -127,7 +132,10 @@ export function renameColumns(
   const toJson = createRowWriter(columnsNamed(names))
   const known = new Set(tab.names)
   const sources = names.map((name) => former.get(name) ?? name)
+  const [blankBefore, blank] = [blankOf(tab), blankOf({ names })]
   tab.rows = tab.rows.map((text) => {
+    // Made for each of a million, one with long names would take all memory.
+    if (text === blankBefore) return blank
     const cells = JSON.parse(text || '{}') as Record<string, Cell>
     return toJson(
       sources.map((name) => (known.has(name) && Object.hasOwn(cells, name) ? (cells[name] ?? null) : null)),

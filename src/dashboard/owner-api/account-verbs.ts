@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { exportAccount, exportUsage } from '../../management/accounts/account-export.ts'
 import { nameOfCounted } from '../../management/accounts/usage-figures.ts'
 import { Problem } from '../../management/problem.ts'
-import type { AuditEntryView, ShareView, UsageView } from '../contract.ts'
+import type { AuditEntryView, ShareView, UsageView, UsedUpSharesView } from '../contract.ts'
 import type { DashboardParts, ExportToMake } from '../dashboard-parts.ts'
 import { sessionCookieEnd } from '../session-cookie.ts'
 import { MadeAnswer, type OwnerCall, type Verbs, withInput } from './route.ts'
@@ -77,6 +77,12 @@ export const accountVerbs = {
     async owner({ session: { account } }, { shareUse }) {
       const views: ShareView[] = await shareUse.of(account.id)
       return { json: views }
+    },
+  },
+  'GET /shares/used-up': {
+    async owner({ session: { account } }, { shareUse }) {
+      const view: UsedUpSharesView = shareUse.usedUpLately(account.id)
+      return { json: view }
     },
   },
 } satisfies Partial<Verbs>

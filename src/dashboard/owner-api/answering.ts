@@ -8,7 +8,8 @@ import { type FileAnswer, type MadeAnswer, RawJson, type VerbOutcome } from './r
 export interface WireAnswer {
   status: number
   headers: Record<string, string>
-  body: string
+  /** null where only the head is asked for, and it was not made. */
+  body: string | null
 }
 
 const statuses: Record<ProblemKind, number> = {
@@ -23,7 +24,10 @@ const statuses: Record<ProblemKind, number> = {
   busy: 503,
 }
 
-export function onTheWire(outcome: Exclude<VerbOutcome, FileAnswer | MadeAnswer>): WireAnswer {
+export function onTheWire(
+  outcome: Exclude<VerbOutcome, FileAnswer | MadeAnswer>,
+  isHead = false,
+): WireAnswer {
   if (outcome instanceof Problem) return problemOnTheWire(outcome)
   if (outcome instanceof Refusal) {
     return { status: outcome.status, headers: {}, body: JSON.stringify(refusalOf(outcome)) }
@@ -35,7 +39,7 @@ export function onTheWire(outcome: Exclude<VerbOutcome, FileAnswer | MadeAnswer>
       ...(cookie !== undefined && { 'Set-Cookie': cookie }),
       ...(fileName !== undefined && { 'Content-Disposition': `attachment; filename="${fileName}"` }),
     },
-    body: json instanceof RawJson ? json.text : JSON.stringify(json),
+    body: isHead ? null : json instanceof RawJson ? json.text : JSON.stringify(json),
   }
 }
 

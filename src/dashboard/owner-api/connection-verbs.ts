@@ -29,6 +29,8 @@ export function connectionVerbs(
   const byKey = {
     'POST /{keyProvider}/key': {
       ...withInput(keyInput, async ({ session }, { key }, parts) => {
+        const wait = await parts.pace.takeKey(session.account)
+        if (wait) return wait
         const connected = await own(parts).connectByKey(session, key)
         return connected instanceof Problem ? connected : { json: { email: connected.label } }
       }),

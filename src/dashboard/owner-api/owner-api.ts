@@ -17,6 +17,7 @@ import { sessionIdIn } from '../session-cookie.ts'
 import type { Site } from '../site.ts'
 import { fileHeaders, onTheWire, refusalAnswer, type WireAnswer } from './answering.ts'
 import { auditedVerbs, detailsOf } from './audited.ts'
+import { endingCaller } from './owner-turns.ts'
 import { readInput } from './request-body.ts'
 import {
   FileAnswer,
@@ -58,11 +59,11 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       if (wire instanceof MadeAnswer) {
         return wire.json.sendTo(response, Object.entries(asJson).flat(), request.method === 'HEAD')
       }
-      const { body, coding } = await compressText(request, `${wire.body}\n`)
+      const { body, coding } = wire.body === null ? unmade : await compressText(request, `${wire.body}\n`)
       response.writeHead(wire.status, {
         ...asJson,
         ...(coding !== null && { 'Content-Encoding': coding }),
-        'Content-Length': body.byteLength,
+        ...(body !== null && { 'Content-Length': body.byteLength }),
         ...wire.headers,
         // What is left of a body that was not read to its end is not waited for.
         ...(!request.complete && { Connection: 'close' }),
@@ -76,7 +77,7 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     const body = Buffer.from(text)
     const coding = method === 'GET' ? acceptedCoding(headers['accept-encoding']) : null
     if (coding === null || body.byteLength < compressedFromBytes) return { body, coding: null }
-    const wish = { accountId: ownerApiAccount, chunks: [body], coding, isLong: false }
+    const wish = { taker: ownerApiAccount, chunks: [body], coding, isLong: false }
     const pieces = await parts.compression.whole(wish)
     return pieces ? { body: Buffer.concat(pieces), coding } : { body, coding: null }
   }
@@ -89,7 +90,8 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
     left: AbortSignal,
   ): Promise<WireAnswer | FileAnswer | MadeAnswer> {
     const [path = '', search = ''] = splitAt(target, '?')
-    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const isHead = request.method === 'HEAD'
+    const method = isHead ? 'GET' : request.method
     const found = findRoutes(routes, path)?.find(({ route }) => route.method === method)
     if (!found) throw new Error('A request came to the dashboard that it did not ask for')
     const { route, names } = found
@@ -105,11 +107,11 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       : { address }
     if ('open' in route) {
       const refusal = await enter(route, call, caller)
-      return refusal ?? toSend(await route.open(call, parts, call.body as never))
+      return refusal ?? toSend(await route.open(call, parts, call.body as never), isHead)
     }
     if (sessionId === null || !before) {
       const wait = await parts.pace.countCall(caller)
-      return wait ? onTheWire(wait) : notSignedIn
+      return wait ? tellToWait(wait, left) : notSignedIn
     }
     const refusal = await enter(route, call, caller)
     if (refusal) return refusal
@@ -120,12 +122,12 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       if (route.needsRecentSignIn && !isRecent(session)) return onTheWire(signInAgain)
       const outcome = await route.owner({ ...call, session }, parts, call.body as never)
       await noteIfAudited(route, { ...call, session }, outcome)
-      return toSend(outcome)
+      return toSend(outcome, isHead)
     }
     // A file comes at its sender's pace, and has shares of its own. Somebody with a stolen session may fill an account's turns.
     if (route.isUpload) return act()
     const isEnding = takesAccessAwayBy(route, call.body)
-    return parts.turns.act(isEnding ? `ending ${before.idHash}` : before.account.id, left, act)
+    return parts.turns.act(isEnding ? endingCaller(before.idHash) : before.account.id, left, act)
   }
 
   async function noteIfAudited(route: VerbAtPath, call: OwnerCall, outcome: VerbOutcome): Promise<void> {
@@ -156,12 +158,17 @@ export function createOwnerApi(parts: DashboardParts): OwnerApi {
       return refusalAnswer(403, 'another_site', `This request came from a different address. ${open}`)
     }
     const wait = await parts.pace.countCall(caller)
-    if (wait && !route.takesAccessAway) return onTheWire(wait)
+    if (wait && !route.takesAccessAway) return tellToWait(wait, call.left)
     const refusal = await readBody(route, call)
     if (refusal) return refusal
     if (!wait) return refusalIfRepeated(call)
     const stillWaiting = takesAccessAwayBy(route, call.body) ? await parts.pace.takeFromReserve(caller) : wait
-    return stillWaiting ? onTheWire(stillWaiting) : refusalIfRepeated(call)
+    return stillWaiting ? tellToWait(stillWaiting, call.left) : refusalIfRepeated(call)
+  }
+
+  async function tellToWait(wait: Problem, left: AbortSignal): Promise<WireAnswer> {
+    await parts.turns.holdBack(left)
+    return onTheWire(wait)
   }
 
   async function refusalIfRepeated({ request }: VerbCall): Promise<WireAnswer | null> {
@@ -233,8 +240,8 @@ function isDone(
   )
 }
 
-function toSend(outcome: VerbOutcome): WireAnswer | FileAnswer | MadeAnswer {
-  return outcome instanceof FileAnswer || outcome instanceof MadeAnswer ? outcome : onTheWire(outcome)
+function toSend(outcome: VerbOutcome, isHead: boolean): WireAnswer | FileAnswer | MadeAnswer {
+  return outcome instanceof FileAnswer || outcome instanceof MadeAnswer ? outcome : onTheWire(outcome, isHead)
 }
 
 /** Whoever goes away in the middle is no failure; a file that cannot be read to its end breaks the answer off. */
@@ -273,6 +280,8 @@ const sentTwice = refusalAnswer(
   'sent_twice',
   'The connection broke before the response arrived, and your browser sent this again. It wasn’t done a second time. Check whether it was done before you try again.',
 )
+/** How long a body would be, and how it would be sent, is known when it is made. */
+const unmade = { body: null, coding: null }
 const notSignedIn = refusalAnswer(401, 'not_signed_in', 'Please sign in.')
 
 function splitAt(text: string, mark: string): [string, string] {

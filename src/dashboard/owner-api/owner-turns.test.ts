@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../../clock.ts'
 import { TooManyAtOnce } from '../../errors.ts'
 import type { Observation } from '../../reporting/observe.ts'
-import { createOwnerTurns } from './owner-turns.ts'
+import { createOwnerTurns, endingCaller } from './owner-turns.ts'
 
 function startTurns() {
   const seen: Observation[] = []
@@ -32,7 +32,8 @@ test('of one account so many calls are worked on, so many wait, and the next is 
   await nextTurn()
   assert.deepEqual(begun, ['acme', 'acme'])
   await assert.rejects(hold('acme'), (error) => error instanceof TooManyAtOnce && error.retryAfterSeconds > 0)
-  assert.ok(seen.some((one) => one.event === 'share_used_up' && one.share === 'owner_calls_waiting'))
+  const usedUp = () => seen.filter(({ event }) => event === 'share_used_up')
+  assert.deepEqual(usedUp(), [{ event: 'share_used_up', share: 'owner_calls_waiting', accountId: 'acme' }])
   const other = hold('other')
   await nextTurn()
   assert.deepEqual(begun, ['acme', 'acme', 'other'])
@@ -42,6 +43,19 @@ test('of one account so many calls are worked on, so many wait, and the next is 
   }
   await Promise.all([...calls, other])
   assert.equal(begun.length, 6, 'each was done once')
+})
+
+test('what is told of a session’s own queue names no session', async () => {
+  const { seen, ends, hold } = startTurns()
+  const calls = Array.from({ length: 5 }, () => hold(endingCaller('hash of a session')))
+  await nextTurn()
+  await assert.rejects(hold(endingCaller('hash of a session')), TooManyAtOnce)
+  assert.deepEqual(seen, [{ event: 'share_used_up', share: 'owner_calls_waiting', accountId: null }])
+  while (ends.length > 0) {
+    ends.shift()?.()
+    await nextTurn()
+  }
+  await Promise.all(calls)
 })
 
 test('who leaves while waiting is not worked for', async () => {
@@ -70,4 +84,32 @@ test('whose calls they are is found out for a few of each network at a time, and
   )
   await Promise.all(calls)
   assert.equal(most, 2)
+})
+
+test('who is held back waits for a moment, each for another, and not when it has left', async () => {
+  const waits: number[] = []
+  const due: (() => void)[] = []
+  const turns = createOwnerTurns({
+    shares: { owner_calls_at_once: 2, owner_calls_waiting: 3 },
+    clock: systemClock,
+    observe() {},
+    loopTurns: { next: () => undefined },
+    timers: {
+      after(delayMs, work) {
+        waits.push(delayMs)
+        due.push(work)
+        return () => {}
+      },
+    },
+  })
+  const held = Array.from({ length: 500 }, () => turns.holdBack(new AbortController().signal))
+  assert.ok(Math.min(...waits) >= 200 && Math.max(...waits) <= 1_000)
+  const together = Math.max(...waits.map((ms) => waits.filter((other) => other === ms).length))
+  assert.ok(together <= 20, `${together} of 500 are told in the same moment`)
+  for (const work of due) work()
+  await Promise.all(held)
+  const leaving = new AbortController()
+  const left = turns.holdBack(leaving.signal)
+  leaving.abort()
+  await left
 })

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { PastChange } from '../../changes/history.ts'
+import type { TextPart } from '../../changes/long-text.ts'
+import type { LongName } from '../../changes/read-change.ts'
 import { Refusal } from '../../errors.ts'
 import { Problem } from '../../management/problem.ts'
 import type { SheetRecord } from '../../management/sheets/sheets.ts'
@@ -97,7 +99,7 @@ export const sheetVerbs = {
       const sheet = await sheetIn(call, parts)
       if (sheet instanceof Problem) return sheet
       const wait = await parts.pace.takeRows(call.session.account)
-      return wait ?? { json: await historyJson(call, sheet, parts) }
+      return wait ?? (await history(call, sheet, parts))
     },
   },
   'POST /sheets/{slug}/console-key': {
@@ -261,11 +263,11 @@ function limitIn(text: string | null): number {
 const changesTogether = 100
 
 /** A `HistoryView`. Rows are put in as the text that they are: to parse and write them again would take as long as all the rest. */
-async function historyJson(
+async function history(
   { session: { account }, query }: OwnerCall,
   sheet: SheetRecord,
   { ownerReading, keys }: DashboardParts,
-): Promise<RawJson> {
+): Promise<{ json: RawJson } | MadeAnswer> {
   const [row, key] = [Number(query.get('row') ?? 0), query.get('key') ?? '']
   const [, seq, rowThere] = /^(\d{1,15})(?:-(\d{1,9}))?$/.exec(query.get('before') ?? '') ?? []
   const looked = await ownerReading.history(sheet, {
@@ -279,19 +281,26 @@ async function historyJson(
     isKept: looked !== null,
     next: next && `${next.seq}${next.row === null ? '' : `-${next.row}`}`,
   }
-  const texts = changes.map((past) => pastChangeJson(past, names))
-  return new RawJson(`${JSON.stringify(view).slice(0, -1)},"changes":[${texts.join(',')}]}`)
+  const told = changes.flatMap((past, nth) => [nth === 0 ? '' : ',', ...partsOfPast(past, names)])
+  const texts = [`${JSON.stringify(view).slice(0, -1)},"changes":[`, ...told, ']}']
+  if (changes.some(({ long }) => long)) return new MadeAnswer(ownerReading.inPieces(sheet, texts))
+  return { json: new RawJson(texts.join('')) }
 }
 
-function pastChangeJson({ seq, atMs, change }: PastChange, names: ReadonlyMap<string, string>): string {
-  const { kind, row = null, key = 'null', before = 'null', after = 'null' } = change
+function partsOfPast(
+  { seq, atMs, change, long }: PastChange,
+  names: ReadonlyMap<string, string>,
+): TextPart[] {
+  const { kind, row = null } = change
+  const textOf = (name: LongName) => long?.[name] ?? change[name] ?? 'null'
   const view: Omit<PastChangeView, 'key' | 'before' | 'after'> = {
     ...{ seq, atMs, kind, row },
     changed: change.changed ?? [],
     operation: change.operation ?? null,
     keyName: change.by === undefined ? null : (names.get(change.by) ?? 'a former key'),
   }
-  return `${JSON.stringify(view).slice(0, -1)},"key":${key},"before":${before},"after":${after}}`
+  const head = `${JSON.stringify(view).slice(0, -1)},"key":`
+  return [head, textOf('key'), ',"before":', textOf('before'), ',"after":', textOf('after'), '}']
 }
 
 function cacheOf(rowsFrom: string | null): RecentRequest['cache'] {

@@ -80,20 +80,21 @@ export function createSpreadsheets(
     if (own instanceof Problem) return own
     const named = own.access.parsePasted(pasted)
     if (!named) return new Problem(words.notALink)
-    const opened = await openAs(own.credentialId, own.access, named)
+    const opened = await openAs(accountId, own.credentialId, own.access, named)
     if (!(opened instanceof Problem) || own.credentialId === null || !own.access.readsPublic) return opened
     // What was never chosen for us may be open to everybody all the same.
-    const openToAll = await openAs(null, own.access, named)
+    const openToAll = await openAs(accountId, null, own.access, named)
     return openToAll instanceof Problem ? opened : openToAll
   }
 
   function openAs(
+    accountId: string,
     credentialId: string | null,
     access: ConnectionAccess,
     { spreadsheetId, tabId }: { spreadsheetId: string; tabId?: number },
   ): Promise<OpenedSpreadsheet | Problem> {
     return orProblem(kind, async () => {
-      const { title, tabs } = await access.listTabs(credentialId, spreadsheetId)
+      const { title, tabs } = await access.listTabs(credentialId, spreadsheetId, accountId)
       const linkedTabId = tabs.some((tab) => tab.tabId === tabId) ? (tabId ?? null) : null
       return { spreadsheetId, title, tabs, linkedTabId, credentialId }
     })

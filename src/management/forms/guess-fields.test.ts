@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { holdsOfFive } from '../../../test/measured-twice.ts'
 import { processorMs } from '../../../test/processor-time.ts'
 import { guessForm } from './guess-fields.ts'
 
@@ -80,8 +81,8 @@ test('texts that differ, that are few or that are long are no choices', () => {
 
 test('cells as long as may be that nearly are email addresses are judged in a moment', async () => {
   const text = `a@${'.'.repeat(49_990)}@`
-  const workMs = await processorMs(() =>
-    assert.equal(guessed(['contact'], [{ contact: text }]).kinds.contact, 'long'),
+  await holdsOfFive(
+    () => processorMs(() => assert.equal(guessed(['contact'], [{ contact: text }]).kinds.contact, 'long')),
+    (workMs) => (workMs < 100 ? null : `${workMs.toFixed(0)} ms`),
   )
-  assert.ok(workMs < 100, `${workMs.toFixed(0)} ms`)
 })

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { googleEndpoints } from '../../providers/google/client/google-endpoints.ts'
+import { claimsMeantFor } from '../../providers/google/oauth/id-token.ts'
 import { createDeadline } from '../../providers/remote/deadline.ts'
 import { fieldsOf, parseJsonBytes, textOf } from '../../providers/remote/json-fields.ts'
 import { createTransport, ExchangeLost } from '../../providers/remote/transport.ts'
@@ -32,8 +33,6 @@ export interface GooglePerson {
 
 const allowedMs = 10_000
 const limits = { silenceMs: 5_000, maxBodyBytes: 256 * 1024 }
-/** https://developers.google.com/identity/openid-connect/openid-connect#validatinganidtoken */
-const issuers: ReadonlySet<unknown> = new Set(['https://accounts.google.com', 'accounts.google.com'])
 
 export function createGoogleIdentity(
   client: { clientId: string; clientSecret: string; endpoint: string | null },
@@ -67,17 +66,10 @@ export function createGoogleIdentity(
       })
       const answer = await post(endpoints.token, form)
       if (answer?.status !== 200) return null
-      // Straight from Google over TLS, so its signature need not be looked at.
-      const claims = fieldsOf(claimsOf(textOf(fieldsOf(parseJsonBytes(answer.body)).id_token)))
-      // By Google's own clock, which is in its answer: ours may be set wrong.
-      const googleSeconds = Date.parse(answer.headers.date ?? '') / 1_000
-      const isMeant =
-        claims.aud === client.clientId &&
-        issuers.has(claims.iss) &&
-        claims.nonce === nonce &&
-        typeof claims.exp === 'number' &&
-        claims.exp > googleSeconds
-      return isMeant ? personIn(claims) : null
+      const idToken = textOf(fieldsOf(parseJsonBytes(answer.body)).id_token)
+      const { date } = answer.headers
+      const claims = idToken && claimsMeantFor(idToken, { clientId: client.clientId, nonce, date })
+      return claims ? personIn(claims) : null
     },
     close: () => transport.close(),
   }
@@ -99,11 +91,6 @@ export function createGoogleIdentity(
       deadline.end()
     }
   }
-}
-
-function claimsOf(idToken: string | null): unknown {
-  const payload = idToken?.split('.')[1]
-  return payload === undefined ? null : parseJsonBytes(Buffer.from(payload, 'base64url'))
 }
 
 function personIn({ sub, email, email_verified: verified }: Record<string, unknown>): GooglePerson | null {

@@ -19,6 +19,8 @@ export interface OwnerPace {
   takeFromReserve(caller: PacedCaller): Promise<Problem | null>
   /** Rows are the same here as in the public API, and may be read as often in a minute as the plan allows there. */
   takeRows(account: AccountRecord): Promise<Problem | null>
+  /** Each key that is pasted is tried, and to sign with one that was made up may be dear. Nobody needs many. */
+  takeKey(account: AccountRecord): Promise<Problem | null>
 }
 
 export type PacedCaller = { accountId: string; sessionHash: string } | { address: string }
@@ -37,6 +39,7 @@ export interface OwnerPaceParts {
 
 const windowMs = 60_000
 const reservedPerMinute = 60
+const keysInTenMinutes = 20
 
 export function createOwnerPace(parts: OwnerPaceParts): OwnerPace {
   const { windows, visitors, digest, planBook, callsPerMinute, observe } = parts
@@ -59,6 +62,9 @@ export function createOwnerPace(parts: OwnerPaceParts): OwnerPace {
       const { requestsPerMinute } = planBook.of(account)
       if (requestsPerMinute === null) return null
       return waitFor(await windows.takeFromWindow(`owner rows ${account.id}`, requestsPerMinute, windowMs))
+    },
+    async takeKey({ id }) {
+      return waitFor(await windows.takeFromWindow(`owner keys ${id}`, keysInTenMinutes, 10 * windowMs))
     },
   }
 

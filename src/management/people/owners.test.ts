@@ -76,7 +76,7 @@ async function withOwner(t: TestContext, isOutdated: boolean) {
   })
   await migrate(database, clock.nowMs(), () => {})
   const store = createSqlStore(database, clock)
-  const signIn = createSignIn(store, createAccounts(store, new Map(), 'free'), clock, 50)
+  const signIn = createSignIn(store, createAccounts(store, new Map(), 'free'), clock, 50, () => {})
   let hashes = 0
   let hold: ((check: () => PasswordCheck) => Promise<PasswordCheck>) | null = null
   const passwords = {

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
+import type { Observe } from '../../reporting/observe.ts'
 import type { AccountRecord } from '../../store/accounts/accounts.ts'
 import type { Store } from '../../store/store.ts'
 import type { Accounts } from '../accounts/accounts.ts'
@@ -75,6 +76,7 @@ export function createSignIn(
   accounts: Pick<Accounts, 'find'>,
   clock: Clock,
   maxSessions: number,
+  observe: Observe,
 ): SignIn {
   return {
     async createLink(accountSlug) {
@@ -89,7 +91,7 @@ export function createSignIn(
       return accountId === null ? linkUsed : begin(accountId, formerId)
     },
     begin,
-    endOldest: (accountId) => store.keepNewestSessions(accountId, maxSessions),
+    endOldest,
     async find(sessionId) {
       if (!secretShape.test(sessionId)) return null
       const idHash = secretHash(sessionId)
@@ -107,8 +109,13 @@ export function createSignIn(
     // Always a new id: one that was planted in the browser before must not become a session.
     const sessionId = randomSecret()
     await store.createSession(secretHash(sessionId), accountId)
-    await store.keepNewestSessions(accountId, maxSessions)
+    await endOldest(accountId)
     return sessionId
+  }
+
+  async function endOldest(accountId: string): Promise<void> {
+    const ended = await store.keepNewestSessions(accountId, maxSessions, sessionLimits)
+    if (ended > 0) observe({ event: 'share_used_up', share: 'sessions', accountId })
   }
 
   async function end(sessionId: string): Promise<void> {

@@ -39,7 +39,8 @@ export type PackedEdit = Omit<EditedFile, 'results' | 'header'> & { results: Pac
 export interface Editing {
   /**
    * Does `work` in a turn of the account, among files of so many bytes: reading the file, editing it, writing the new one, so that
-   * who waits holds nothing. Nobody is refused: of each spreadsheet, one batch at most is here.
+   * who waits holds nothing. Nobody is refused: of each spreadsheet, one batch at most is here, and what an account has waiting for all of
+   * them was counted when it came (`editing_waiting`).
    */
   inTurn<T>(accountId: string, bytes: number, work: (edit: Edit) => Promise<T>): Promise<T>
 }

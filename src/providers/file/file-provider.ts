@@ -214,11 +214,10 @@ const readOnly: Unfit = {
 function decoderFor({ path, tab, encoding }: FileLocation, values: FetchWish['values']): Decoder {
   const options = { values, ...(tab && { tab }) }
   const kind = kindOf(path)
-  const isPacked = true
   if (kind === 'ods')
-    return { module: new URL('./ods/ods.ts', import.meta.url).href, name: 'decodeOds', isPacked, options }
+    return { module: new URL('./ods/ods.ts', import.meta.url).href, name: 'decodeOds', options }
   return kind === 'xlsx'
-    ? { module: new URL('./xlsx/read/xlsx.ts', import.meta.url).href, name: 'decodeXlsx', isPacked, options }
+    ? { module: new URL('./xlsx/read/xlsx.ts', import.meta.url).href, name: 'decodeXlsx', options }
     : {
         module: new URL('./csv/csv.ts', import.meta.url).href,
         name: 'decodeCsv',

@@ -40,9 +40,11 @@ export async function writeReplacement(
   path: string,
   { bytes, behind }: NewContent,
 ): Promise<Replacement | 'conflict'> {
-  // A rename would not mind that the file itself is read-only, but its owner does.
-  await access(path, constants.W_OK)
-  const former = await lstat(path, { bigint: true })
+  const [former] = await Promise.all([
+    lstat(path, { bigint: true }),
+    // A rename would not mind that the file itself is read-only, but its owner does.
+    access(path, constants.W_OK),
+  ])
   refuseLink(former)
   const mode = Number(former.mode) & 0o777
   const fence = stemOf(path) + randomBytes(8).toString('hex') + temporaryEnding
@@ -58,9 +60,8 @@ export async function writeReplacement(
     if (process.getuid?.() === 0 && !isOwnersStill) await file.chown(Number(former.uid), Number(former.gid))
     // Renamed in the same tick of the system's clock, it would look like one that somebody may still be writing to.
     await file.utimes(Number(made.atimeMs) / 1_000, justBefore(made))
-    await file.sync()
-    const identity = await file.stat({ bigint: true })
-    await syncFolder(path)
+    // Nobody is told of it before both are on disk, so neither need wait for the other.
+    const [identity] = await Promise.all([file.stat({ bigint: true }), file.sync(), syncFolder(path)])
     return { fence, identity }
   } catch (error) {
     await unlink(temporary).catch(() => {})

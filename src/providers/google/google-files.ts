@@ -3,7 +3,7 @@ import { ProviderFailure } from '../../sheets/provider-failure.ts'
 import type { Store } from '../../store/store.ts'
 import { boundPieces, isTooLarge } from '../remote/bounded-body.ts'
 import { fieldsOf, listOf, parseJsonBytes, textOf } from '../remote/json-fields.ts'
-import type { GoogleCalls } from './client/google-call.ts'
+import type { GoogleCalls, GoogleService } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
 import { ApiSwitchedOff, unreadable } from './client/google-errors.ts'
 import { scopeUrl } from './oauth/google-consent.ts'
@@ -20,7 +20,8 @@ export interface GoogleFiles {
     search?: string,
     pageToken?: string,
   ): Promise<SpreadsheetPage | 'not_allowed'>
-  listTabs(credentialId: string | null, spreadsheetId: string): Promise<SpreadsheetTabs>
+  /** `accountId`: for whom, where there is no credential. */
+  listTabs(credentialId: string | null, spreadsheetId: string, accountId?: string): Promise<SpreadsheetTabs>
 }
 
 export interface FilesParts {
@@ -71,14 +72,14 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
       }
     },
 
-    async listTabs(credentialId, spreadsheetId) {
+    async listTabs(credentialId, spreadsheetId, accountId) {
       const wanted = new URLSearchParams({
         fields:
           'properties.title,sheets.properties(sheetId,title,sheetType,hidden,gridProperties(rowCount,columnCount))',
         prettyPrint: 'false',
       })
       const url = `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}?${wanted}`
-      const answer = await ask('sheets', credentialId, url).catch((error: unknown) => {
+      const answer = await ask('sheets', credentialId, url, accountId).catch((error: unknown) => {
         throw isTooLarge(error) ? tooManyTabs(error) : error
       })
       return {
@@ -91,9 +92,9 @@ export function createGoogleFiles({ calls, endpoints, store }: FilesParts): Goog
     },
   }
 
-  async function ask(service: 'drive' | 'sheets', credentialId: string | null, url: string) {
+  async function ask(service: GoogleService, credentialId: string | null, url: string, accountId?: string) {
     const onBody = () => boundPieces(mostListedBytes)
-    const body = await calls.callRead({ credentialId, method: 'GET', url, service, onBody })
+    const body = await calls.callRead({ credentialId, accountId, method: 'GET', url, service, onBody })
     const parsed = parseJsonBytes(body)
     if (parsed === undefined) throw unreadable()
     return fieldsOf(parsed)

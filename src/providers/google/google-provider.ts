@@ -10,6 +10,7 @@ import { type CallLimits, callLimits } from '../remote/remote-calls.ts'
 import type { GoogleCalls } from './client/google-call.ts'
 import type { GoogleEndpoints } from './client/google-endpoints.ts'
 import { RefusedByGoogle } from './client/google-errors.ts'
+import { nobody } from './client/public-access.ts'
 import { parseGoogleLocation } from './google-location.ts'
 import type { AnswerRooms } from './read/answer-room.ts'
 import { type Columns, columnsIn, columnsText, withColumns } from './read/column-ranges.ts'
@@ -98,7 +99,7 @@ export function createGoogleProvider({
   return {
     async fetch(place, { values, knownVersion }, turn = noTurn) {
       const deadline = createDeadline(clock, timers, limits.readMs)
-      const room = fetches.roomOf(place.accountId)
+      const room = fetches.roomOf(place.taker ?? place.accountId)
       const fetchNow = values === 'typed' ? fetchTyped : fetchFormatted
       try {
         return await fetchNow(place, knownVersion, { deadline, room, turn })
@@ -130,7 +131,7 @@ export function createGoogleProvider({
       }
     },
     isTight({ credentialId }) {
-      const subject = credentialId === null ? null : tokens.subjectOf(credentialId)
+      const subject = credentialId === null ? nobody : tokens.subjectOf(credentialId)
       return subject !== null && budget.isTight(subject)
     },
   }

@@ -130,8 +130,8 @@ export function createGoogle(parts: GoogleParts): Google {
     name: 'Google',
     clock,
     random,
-    onRest: (credentialId, forMs) =>
-      observe({ event: 'provider_rested', provider: 'google', credentialId, forMs }),
+    onRest: (caller, forMs) =>
+      observe({ event: 'provider_rested', provider: 'google', credentialId: caller, forMs }),
   })
   const retryCredit = createRetryCredit(clock)
   const limits = parts.callLimits ?? callLimits

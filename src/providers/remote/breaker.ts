@@ -3,8 +3,8 @@ import { ProviderFailure } from '../../sheets/provider-failure.ts'
 
 /** Stops asking where asking failed again and again, so that callers hear at once and the provider gets some rest. */
 export interface Breaker {
-  /** Throws a passing `ProviderFailure` while it is open, but for one caller at a time who may try. */
-  enter(credentialId: string): BreakerPass
+  /** `caller`: as `callerOf` names it. Throws a passing `ProviderFailure` while it is open, but for one caller at a time who may try. */
+  enter(caller: string): BreakerPass
 }
 
 export interface BreakerPass {
@@ -20,7 +20,7 @@ export interface BreakerParts {
   name: string
   clock: Clock
   /** Called when it opens, for the report. */
-  onRest(credentialId: string, forMs: number): void
+  onRest(caller: string, forMs: number): void
   random: () => number
 }
 
@@ -42,8 +42,8 @@ export function createBreaker({ name, clock, onRest, random }: BreakerParts): Br
   const troubles = new Map<string, Trouble>()
 
   return {
-    enter(credentialId) {
-      const trouble = troubles.get(credentialId)
+    enter(caller) {
+      const trouble = troubles.get(caller)
       const isTry = trouble !== undefined && trouble.openUntilMs !== null
       if (isTry) {
         const leftMs = (trouble.openUntilMs ?? 0) - clock.elapsedMs()
@@ -53,21 +53,21 @@ export function createBreaker({ name, clock, onRest, random }: BreakerParts): Br
       return {
         recordOutcome(end) {
           if (isTry) trouble.isTrying = false
-          if (end === 'well') troubles.delete(credentialId)
-          if (end === 'failed') fail(credentialId, isTry)
+          if (end === 'well') troubles.delete(caller)
+          if (end === 'failed') fail(caller, isTry)
         },
       }
     },
   }
 
-  function fail(credentialId: string, wasTry: boolean): void {
-    const trouble = troubles.get(credentialId) ?? {
+  function fail(caller: string, wasTry: boolean): void {
+    const trouble = troubles.get(caller) ?? {
       failures: 0,
       openings: 0,
       openUntilMs: null,
       isTrying: false,
     }
-    troubles.set(credentialId, trouble)
+    troubles.set(caller, trouble)
     trouble.failures++
     // Those who entered before it opened say nothing new by failing now.
     const opens = wasTry || (trouble.openUntilMs === null && trouble.failures >= failuresToOpen)
@@ -75,7 +75,7 @@ export function createBreaker({ name, clock, onRest, random }: BreakerParts): Br
     const openMs = Math.min(maxOpenMs, firstOpenMs * 2 ** trouble.openings) * (0.75 + random() / 4)
     trouble.openings++
     trouble.openUntilMs = clock.elapsedMs() + openMs
-    onRest(credentialId, Math.round(openMs))
+    onRest(caller, Math.round(openMs))
   }
 }
 

@@ -4,7 +4,12 @@ import type { AccessTokens } from './access-tokens.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { parseJsonBytes } from './json-fields.ts'
 import type { RationKind } from './rations/budget.ts'
-import { createRemoteExchange, type RemoteCall, type RemoteExchangeParts } from './remote-exchange.ts'
+import {
+  callerOf,
+  createRemoteExchange,
+  type RemoteCall,
+  type RemoteExchangeParts,
+} from './remote-exchange.ts'
 import { isGood, unreadable } from './remote-protocol.ts'
 import type { RetryCredit } from './retry-credit.ts'
 import { ExchangeLost, type HttpAnswer } from './transport.ts'
@@ -17,8 +22,11 @@ export interface RemoteCalls<Service extends string> {
    * Parses the answer to a call that is sent once. Throws `OutcomeUnknown` when it may have been done and nobody can say so; any other throw means that
    * the provider did nothing.
    */
-  callWrite(call: RemoteCall<Service>): Promise<unknown>
+  callWrite(call: RemoteCall<Service>, parse?: ParseAnswer): Promise<unknown>
 }
+
+/** `undefined` is no JSON at all. For answers that are too long to be parsed in one go. */
+export type ParseAnswer = (body: Buffer<ArrayBuffer>) => Promise<unknown>
 
 export interface CallLimits {
   readMs: number
@@ -56,7 +64,7 @@ export function createRemoteCalls<Service extends string>(
 
   return {
     async callRead(call) {
-      retryCredit.noteCall(call.credentialId ?? '')
+      retryCredit.noteCall(callerOf(call))
       const deadline = call.deadline ?? createDeadline(clock, timers, limits.readMs)
       try {
         for (let attempt = 1; ; attempt++) {
@@ -69,13 +77,13 @@ export function createRemoteCalls<Service extends string>(
       }
     },
 
-    async callWrite(call) {
+    async callWrite(call, parse) {
       const deadline = call.deadline ?? createDeadline(clock, timers, limits.writeMs)
       try {
         const answer = await exchangeAuthorised('write', call, deadline)
         const { status, body } = answer
         if (isGood(status)) {
-          const parsed = parseJsonBytes(body)
+          const parsed = parse ? await parse(body) : parseJsonBytes(body)
           if (parsed !== undefined) return parsed
         } else if (protocol.isRefusal(answer)) {
           throw protocol.failureOf(answer, call.credentialId)
@@ -106,7 +114,7 @@ export function createRemoteCalls<Service extends string>(
   }
 
   async function mayTryAgain(
-    { credentialId }: RemoteCall<Service>,
+    call: RemoteCall<Service>,
     { facts }: ProviderFailure,
     attempt: number,
     deadline: Deadline,
@@ -114,7 +122,7 @@ export function createRemoteCalls<Service extends string>(
     if (!facts.isPassing || attempt >= limits.attempts) return false
     const highestMs = Math.min(limits.maxBackoffMs, limits.firstBackoffMs * 2 ** (attempt - 1))
     const backoffMs = parts.random() * highestMs
-    if (backoffMs >= deadline.leftMs() || !retryCredit.spend(credentialId ?? '')) return false
+    if (backoffMs >= deadline.leftMs() || !retryCredit.spend(callerOf(call))) return false
     await pause(timers, backoffMs, deadline.signal)
     return !deadline.signal.aborted
   }

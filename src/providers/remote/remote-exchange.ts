@@ -9,6 +9,8 @@ import { ExchangeLost, type HttpAnswer, type Transport } from './transport.ts'
 
 export interface RemoteCall<Service extends string> {
   credentialId: string | null
+  /** For whom it is. Many accounts may be served without a credential, and none of them may hurt another. */
+  accountId?: string | undefined
   method: 'GET' | 'POST'
   url: string
   /** Sent as JSON. */
@@ -25,6 +27,14 @@ export interface RemoteCall<Service extends string> {
   deadline?: Deadline
   /** Called when an answer begins to come, also for each further try; what it returns is told the body by pieces. */
   onBody?(): (piece: Uint8Array) => void | Promise<void>
+}
+
+/** Who answers for what fails: a credential, and where there is none the account that asks without one. */
+export function callerOf({
+  credentialId,
+  accountId = '',
+}: Pick<RemoteCall<never>, 'credentialId' | 'accountId'>) {
+  return credentialId ?? accountId
 }
 
 /** One exchange that has ended. */
@@ -62,11 +72,18 @@ export function createRemoteExchange<Service extends string>(
   const { protocol, transport, budget, breaker, clock } = parts
 
   return async (kind, call, access, deadline) => {
-    const { subject, credentialId } = access
-    let pass = breaker.enter(credentialId)
+    const { subject } = access
+    const caller = callerOf(call)
+    let pass = breaker.enter(caller)
     const place = protocol.isRationed(call.service)
       ? await budget
-          .take({ subject, kind, isUrgent: call.isUrgent ?? kind === 'write', deadline })
+          .take({
+            subject,
+            kind,
+            isUrgent: goesFirst(kind, call),
+            accountId: call.accountId ?? caller,
+            deadline,
+          })
           .catch((error: unknown) => {
             pass.recordOutcome('untold')
             throw error
@@ -78,7 +95,7 @@ export function createRemoteExchange<Service extends string>(
       pass.recordOutcome('untold')
       try {
         body = await call.compose()
-        pass = breaker.enter(credentialId)
+        pass = breaker.enter(caller)
       } catch (error) {
         place?.endCall('not_sent')
         throw error
@@ -98,6 +115,14 @@ export function createRemoteExchange<Service extends string>(
       pass.recordOutcome(isOurs ? 'well' : 'failed')
       throw error
     }
+  }
+
+  function goesFirst(
+    kind: RationKind,
+    { credentialId, isUrgent = kind === 'write' }: RemoteCall<Service>,
+  ): boolean {
+    // Without a credential nothing is written, so nobody waits for a write; but whoever tries one must not go before all others.
+    return isUrgent && credentialId !== null
   }
 
   function noteRation(

@@ -2,9 +2,10 @@ import type { Clock } from '../../clock.ts'
 
 /** Retries help against a single mishap and make an outage worse: they may be a tenth of the calls, and a few more. */
 export interface RetryCredit {
-  noteCall(credentialId: string): void
+  /** `caller`: as `callerOf` names it. */
+  noteCall(caller: string): void
   /** False when this retry would be one too many. */
-  spend(credentialId: string): boolean
+  spend(caller: string): boolean
 }
 
 const perCall = 0.1
@@ -17,25 +18,25 @@ export function createRetryCredit(clock: Clock): RetryCredit {
   const credits = new Map<string, { left: number; atMs: number }>()
 
   return {
-    noteCall(credentialId) {
-      const credit = creditOf(credentialId)
+    noteCall(caller) {
+      const credit = creditOf(caller)
       credit.left = Math.min(maxCredit, credit.left + perCall)
     },
-    spend(credentialId) {
-      const credit = creditOf(credentialId)
+    spend(caller) {
+      const credit = creditOf(caller)
       if (credit.left < 1) return false
       credit.left--
       return true
     },
   }
 
-  function creditOf(credentialId: string) {
+  function creditOf(caller: string) {
     const nowMs = clock.elapsedMs()
-    const known = credits.get(credentialId) ?? { left: maxCredit, atMs: nowMs }
+    const known = credits.get(caller) ?? { left: maxCredit, atMs: nowMs }
     known.left = Math.min(maxCredit, known.left + ((nowMs - known.atMs) / 60_000) * freePerMinute)
     known.atMs = nowMs
-    credits.delete(credentialId)
-    credits.set(credentialId, known)
+    credits.delete(caller)
+    credits.set(caller, known)
     const [longestUnused] = credits.keys()
     if (credits.size > maxRemembered && longestUnused !== undefined) credits.delete(longestUnused)
     return known

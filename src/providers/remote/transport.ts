@@ -5,7 +5,7 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
 } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Agent as HttpsAgent } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { TooManyAtOnce } from '../../errors.ts'
@@ -65,7 +65,7 @@ const inflatedPieceBytes = 256 * 1024
 
 export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): Transport {
   const plainAgent = new HttpAgent(agentOptions)
-  const tlsAgent = new HttpsAgent(agentOptions)
+  let tlsAgent: HttpsAgent | null = null
   const turns = createTurnsOfPieces()
 
   return {
@@ -96,7 +96,7 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
     },
     close() {
       plainAgent.destroy()
-      tlsAgent.destroy()
+      tlsAgent?.destroy()
     },
   }
 
@@ -105,9 +105,11 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
     // Some providers compress only for those who also say so by name.
     const all = { 'User-Agent': 'rowport (gzip)', 'Accept-Encoding': 'gzip', ...length, ...headers }
     const options = { method, headers: all, signal }
-    return url.startsWith('https:')
-      ? httpsRequest(url, { ...options, agent: tlsAgent })
-      : httpRequest(url, { ...options, agent: plainAgent })
+    if (!url.startsWith('https:')) return httpRequest(url, { ...options, agent: plainAgent })
+    // Not imported: a server of files alone speaks no TLS, and it is a tenth of its start (docs/decisions/041).
+    const https = process.getBuiltinModule('node:https')
+    tlsAgent ??= new https.Agent(agentOptions)
+    return https.request(url, { ...options, agent: tlsAgent })
   }
 
   async function bodyOf(response: IncomingMessage, { onPiece }: ExchangeWish): Promise<Buffer<ArrayBuffer>> {

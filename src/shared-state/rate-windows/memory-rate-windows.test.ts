@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { sized } from '../../../test/soak.ts'
 import { createMovableClock } from '../../clock.ts'
 import { createMemoryRateWindows } from './memory-rate-windows.ts'
@@ -53,4 +55,38 @@ test('however many networks come, so many are remembered', async () => {
   for (let n = 0; n < 4 * most; n++)
     if ((await windows.readWindow(name(n), 600, 60_000)).remaining < 600) kept++
   assert.equal(kept, most)
+})
+
+test('windows that are over leave nothing behind, however often they begin anew', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const usedBytes = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const most = 100
+  // With room for more, in use to the last, and with newcomers for whom others go.
+  for (const [inUse, newcomers] of [
+    [most / 2, 0],
+    [most, 0],
+    [most, 1],
+  ] as const) {
+    const clock = createMovableClock(Date.UTC(2026, 10, 15))
+    const windows = createMemoryRateWindows(clock, most)
+    const begin = (count: number) => {
+      for (let n = 0; n < count; n++) {
+        if (n % inUse === 0) clock.advanceMs(60_000)
+        windows.takeFromWindow(`key ${n % inUse}`, 10, 60_000)
+        if (newcomers > 0 && n % inUse === 0) windows.takeFromWindow(`ip ${n}`, 10, 60_000)
+      }
+    }
+    // The newcomer comes once, and the iterator that made room for it may stand still from then on.
+    for (let n = 0; n < most + 1; n++) windows.takeFromWindow(`before ${n}`, 10, 60_000)
+    begin(10_000)
+    const beforeBytes = usedBytes()
+    begin(200_000)
+    const leftBytes = usedBytes() - beforeBytes
+    windows.takeFromWindow('a', 10, 60_000)
+    assert.ok(leftBytes < 2_000_000, `${leftBytes} bytes with ${inUse} in use and ${newcomers} newcomers`)
+  }
 })

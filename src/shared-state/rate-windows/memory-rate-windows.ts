@@ -20,8 +20,9 @@ const setAnewMs = 500
  */
 export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSITIVE_INFINITY): RateWindows {
   const windows = new Map<string, OpenWindow>()
-  /** Kept, because one that begins anew passes all places that were left empty since the map last grew. */
-  let oldestFirst = windows.keys()
+  /** Kept for a while, because one that begins anew passes all places that were left empty since the map last grew. */
+  let oldestFirst: Iterator<string> | null = null
+  let begunSinceAnew = 0
   let sweepAt = sweepAtWindows
 
   return {
@@ -52,6 +53,11 @@ export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSIT
 
   function keepWindow(name: string, window: OpenWindow): OpenWindow {
     if (windows.size >= sweepAt) sweep()
+    // Not for ever: an iterator that stands still holds each table that the map has moved to since, long after the map has left it.
+    if (++begunSinceAnew > windows.size) {
+      begunSinceAnew = 0
+      oldestFirst = null
+    }
     // One that is over goes, so that the map is in the order in which its windows were opened.
     windows.delete(name)
     if (windows.size >= mostWindows) forgetOldest()
@@ -60,6 +66,7 @@ export function createMemoryRateWindows(clock: Clock, mostWindows = Number.POSIT
   }
 
   function forgetOldest(): void {
+    oldestFirst ??= windows.keys()
     let oldest = oldestFirst.next()
     if (oldest.done) {
       oldestFirst = windows.keys()

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { type Cancel, idleTimers, type Timers } from '../../timers.ts'
 
 /**
  * Gives back the memory of what nobody holds any more, where that is known to be much. The runtime decides when to look by
@@ -12,37 +13,20 @@ export function collectGarbage(): void {
   void collect({ type: 'major', execution: 'async' })
 }
 
-/** The runtime's own looks are in short steps; this one is in one go, and may take so much of the time of a thread that answers others. */
-const mostShareOfTime = 1 / 40
-const leastPauseMs = 1_000
-const mostPauseMs = 5_000
-let isPausing = false
-let isWanted = false
+/** Longer than large files take that are read one after the other. */
+const calmMs = 10_000
+let postponed: Cancel = () => {}
 
-/** For a thread that answers others: not more often than that they hardly notice. */
-export function collectGarbageNowAndThen(): void {
-  isWanted = true
-  if (isPausing) return
-  isWanted = false
-  isPausing = true
-  collect ??= exposeCollector()
-  const gc = collect
-  // When whoever calls has left the stack: what they hold may be what is to go.
-  setImmediate(() => {
-    const beganMs = performance.now()
-    void gc({ type: 'major', execution: 'sync' })
-    const pauseMs = (performance.now() - beganMs) / mostShareOfTime
-    setTimeout(
-      () => {
-        isPausing = false
-        if (isWanted) collectGarbageNowAndThen()
-      },
-      Math.min(mostPauseMs, Math.max(leastPauseMs, pauseMs)),
-    ).unref()
-  })
+/**
+ * For a thread that answers others. While much comes and goes the runtime looks often enough by itself, in short steps; this look is
+ * in one go, of up to a tenth of a second, and for the time after, when nothing would make it look for what was dropped last.
+ */
+export function collectGarbageWhenCalm(timers: Timers = idleTimers): void {
+  postponed()
+  postponed = timers.after(calmMs, collectGarbage)
 }
 
-type Collect = (how: { type: 'major'; execution: 'async' | 'sync' }) => Promise<void> | undefined
+type Collect = (how: { type: 'major'; execution: 'async' }) => Promise<void>
 
 let collect: Collect | null = null
 

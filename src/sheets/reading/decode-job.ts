@@ -33,10 +33,9 @@ export async function decodeBytes(
   const list = decoder.lister && (await load<ListFunction>(decoder.lister))
   const listed = list?.(bytes, decoder.options, emptyCellOf(values))
   const takeApart = () => decode(bytes, decoder.options)
-  const mostListBytes = longestListOf(bytes.byteLength, decoder.isPacked ? 'packed' : 'text')
   const { snapshot, cells, index } = listed
-    ? buildListed(listed, takeApart, values, mostListBytes)
-    : buildRows(await takeApart(), values, mostListBytes)
+    ? buildListed(listed, takeApart, values, longestListOf(bytes.byteLength))
+    : buildFrom(await takeApart())
   const ofRows = rowBuffers(snapshot)
   if (cells <= fewCells) {
     const later = await index()
@@ -48,6 +47,10 @@ export async function decodeBytes(
   // After the answer, which all of it was made for.
   if (heldBytes >= collectedFromBytes) setImmediate(collectGarbage)
   return { reply: { later }, handOver: indexBuffers(later.indexes) }
+
+  function buildFrom(grid: Grid) {
+    return buildRows(grid, values, longestListOf(bytes.byteLength, grid.readFrom))
+  }
 }
 
 async function load<Wanted>({ module, name }: { module: string; name: string }): Promise<Wanted> {

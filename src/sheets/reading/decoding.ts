@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
+import type { TakerByThen } from '../../shares/taker.ts'
 import type { Soon } from '../../soon.ts'
 import type { Fetched, FetchWish, ReadingTurn } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
@@ -22,12 +23,12 @@ export interface Decoding {
    * done: what waits is not begun then, and what is large is not gone on with.
    */
   decode<Answer extends Fetched | 'unchanged' | null>(
-    accountId: string,
+    taker: TakerByThen,
     fetch: (turn: ReadingTurn) => Promise<Answer>,
     wish?: DecodeWish,
   ): Promise<Decoded | Exclude<Answer, Fetched>>
   /** Other work on what a spreadsheet holds, in a turn of the account at the same threads. */
-  inTurn<T>(accountId: string, work: (turn: ReadingTurn) => Promise<T>): Promise<T>
+  inTurn<T>(taker: TakerByThen, work: (turn: ReadingTurn) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -71,8 +72,8 @@ export function createDecoding({
   let isClosing = false
 
   return {
-    async decode(accountId, fetch, { values = 'typed', left } = {}) {
-      const turn = door.turnOf(accountId, left)
+    async decode(taker, fetch, { values = 'typed', left } = {}) {
+      const turn = door.turnOf(taker, left)
       let isThreadTaken = false
       try {
         const fetched: Fetched | 'unchanged' | null = await fetch(turn)
@@ -88,8 +89,8 @@ export function createDecoding({
         if (!isThreadTaken) turn.end()
       }
     },
-    async inTurn(accountId, work) {
-      const turn = door.turnOf(accountId)
+    async inTurn(taker, work) {
+      const turn = door.turnOf(taker)
       try {
         return await work(turn)
       } finally {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import { visitorsOf } from '../../shares/taker.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type {
@@ -21,7 +22,7 @@ import type { Snapshot } from '../rows/snapshot.ts'
 import { type Column, servedColumnsOf } from '../rows/table.ts'
 import { type KnownRows, type Logged, type LookBegun, noLog, type SheetLog } from '../sheet-log.ts'
 import type { Decoded, Decoding } from './decoding.ts'
-import type { FlightWish } from './flights.ts'
+import type { WishUnderWay } from './flights.ts'
 import { type ExpectedRows, type HeldSnapshot, type HeldSnapshots, nameOf } from './held-snapshots.ts'
 import type { SnapshotSharing, WantedSnapshot } from './snapshot-sharing.ts'
 
@@ -29,7 +30,7 @@ type Values = FetchWish['values']
 
 /** Brings snapshots into memory, from the provider or from another instance that has just been there. */
 export interface Fetching {
-  fetch(sheetId: string, values: Values, wish: FlightWish): Promise<HeldSnapshot>
+  fetch(sheetId: string, values: Values, wish: WishUnderWay): Promise<HeldSnapshot>
   /** Waits for the indexes of what was fetched. Why it had to be dropped without them, or null. */
   settleIndexes(sheetId: string, values: Values, read: HeldSnapshot): Promise<{ error: unknown } | null>
   /** All that additions need, where the provider offers it for less than the whole tab; else null. */
@@ -74,7 +75,8 @@ export interface FetchingParts {
 /** As JSON, with the header in each row, a CSV file has so many times its length, give or take; a workbook more. */
 const rowsOfBytes = 4
 
-type ReadRows = Decoded & Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq' | 'logged'>
+type ReadRows = Decoded &
+  Pick<HeldSnapshot, 'asOfMs' | 'checkedAtMs' | 'writeSeq' | 'logged'> & { promised?: Logged | null }
 
 export function createFetching(parts: FetchingParts): Fetching {
   const { store, providers, decoding, clock, observe, held, sharing, log = noLog } = parts
@@ -200,11 +202,12 @@ export function createFetching(parts: FetchingParts): Fetching {
     provider: Provider,
     record: SheetRecord,
     values: Values,
-    { writeSeq, mustBeginNow, isAhead }: FlightWish,
+    wish: WishUnderWay,
   ): Promise<HeldSnapshot> {
+    const { writeSeq, mustBeginNow, isAhead } = wish
     const { id, location, credentialId, cacheSeconds } = record
     const keepMs = cacheSeconds * 1_000
-    if (!sharing || !provider.isTight || keepMs === 0) return fetchFrom(provider, record, values, writeSeq)
+    if (!sharing || !provider.isTight || keepMs === 0) return fetchFrom(provider, record, values, wish)
     // What is refreshed ahead of its end is still good, and would be found again: it must be one that another read since.
     const maxAgeMs = isAhead ? keepMs / 2 : keepMs
     const place = { location, credentialId }
@@ -223,7 +226,7 @@ export function createFetching(parts: FetchingParts): Fetching {
       return toHold(read, provider, record, values)
     }
     try {
-      const read = await fetchFrom(provider, record, values, writeSeq)
+      const read = await fetchFrom(provider, record, values, wish)
       void offer(sharing, wanted, read)
       return read
     } catch (error) {
@@ -248,8 +251,13 @@ export function createFetching(parts: FetchingParts): Fetching {
     provider: Provider,
     record: SheetRecord,
     values: Values,
-    writeSeq: number,
+    wish: WishUnderWay,
   ): Promise<HeldSnapshot> {
+    const { writeSeq } = wish
+    const { accountId } = record
+    // Somebody with a key may come to wait for what was begun for visitors.
+    const now = () => (wish.isForVisitors ? visitorsOf(accountId) : accountId)
+    const taker = { now, changed: wish.joinedByKeys }
     const begunMs = clock.elapsedMs()
     const asOfMs = clock.nowMs()
     const begun = values === 'typed' ? await log.beforeLook(record) : null
@@ -257,7 +265,7 @@ export function createFetching(parts: FetchingParts): Fetching {
     // Let go of while it waits for its turn: rows that others need the room of would stay in memory for those who wait.
     let known = held.get(name)
     const decoded = await expecting(record, values, (expectRows) =>
-      decoding.decode(record.accountId, fetchInto(expectRows), { values }),
+      decoding.decode(taker, fetchInto(expectRows), { values }),
     )
     const isUnchanged = decoded === 'unchanged'
     const { snapshot, indexed, version } = isUnchanged ? mustBeKnown(known) : decoded
@@ -271,8 +279,13 @@ export function createFetching(parts: FetchingParts): Fetching {
       durationMs: clock.elapsedMs() - begunMs,
     })
     const before = known ?? held.get(name)
-    const logged = begun && log.afterLook(begun, record, snapshot, await knownRows(before))
-    const read = { snapshot, indexed, version, asOfMs, checkedAtMs: begunMs, writeSeq, logged }
+    let promised: Logged | null = null
+    const logged =
+      begun &&
+      log.afterLook(begun, record, snapshot, await knownRows(before), (place) => {
+        promised = place
+      })
+    const read = { snapshot, indexed, version, asOfMs, checkedAtMs: begunMs, writeSeq, logged, promised }
     return toHold(read, provider, record, values)
 
     /** What is taken from a disk is expected when its turn has come, before it is in memory. */
@@ -285,7 +298,7 @@ export function createFetching(parts: FetchingParts): Fetching {
           expectRows(bytes)
         }
         const fetchSince = (knownVersion: string | null) =>
-          provider.fetch(record, { values, knownVersion }, { ...turn, begin })
+          provider.fetch({ ...record, taker }, { values, knownVersion }, { ...turn, begin })
         // The same bytes make other rows where the sheet is now read in another way.
         const isSamePlace = known?.origin.place.location === record.location
         const knownVersion = isSamePlace ? (known?.version ?? null) : null
@@ -328,6 +341,7 @@ export function createFetching(parts: FetchingParts): Fetching {
     const { snapshot, indexed } = same && isSamePlaces(same.snapshot, read.snapshot) ? same : read
     const holding: HeldSnapshot = {
       ...read,
+      promised: read.promised ?? null,
       snapshot,
       indexed,
       asOfMs: same?.asOfMs ?? read.asOfMs,
@@ -340,7 +354,10 @@ export function createFetching(parts: FetchingParts): Fetching {
     // Readers need not wait for what is known; where there is none, each looks whether there is one by now.
     if (read.logged instanceof Promise)
       read.logged.then(
-        (place) => (holding.logged = place ?? holding.logged),
+        (place) => {
+          holding.logged = place ?? holding.logged
+          holding.promised = null
+        },
         () => {},
       )
     return holding

@@ -91,7 +91,7 @@ test('what became of a copy whose place another has taken changes nothing', () =
 })
 
 test('who holds more than a share loses first, and one within its share keeps what it has', () => {
-  const { holdFor, names } = start(40 * kilobyte, 10 * kilobyte)
+  const { holdFor, names, usedUp } = start(40 * kilobyte, 10 * kilobyte)
   holdFor('victim', 'v one', 1)
   holdFor('victim', 'v two', 2)
   for (let n = 1; n <= 30; n++) {
@@ -100,6 +100,7 @@ test('who holds more than a share loses first, and one within its share keeps wh
     assert.ok(names().includes(`g ${n}`))
   }
   assert.equal(names().length, 10, 'what nobody else needs is used')
+  assert.deepEqual(usedUp(), Array(22).fill('greedy'))
   for (const [n, small] of ['a', 'b', 'c', 'd'].entries()) holdFor(small, `${small} one`, 100 + n)
   assert.deepEqual(names(), [
     'v one',
@@ -116,13 +117,14 @@ test('who holds more than a share loses first, and one within its share keeps wh
 })
 
 test('where nobody holds more than a share, what was longest unused goes, whoever has it', () => {
-  const { holdFor, names } = start(16 * kilobyte, 10 * kilobyte)
+  const { holdFor, names, usedUp } = start(16 * kilobyte, 10 * kilobyte)
   for (const [n, account] of ['a', 'b', 'c', 'd', 'e', 'f'].entries()) holdFor(account, `${account} one`, n)
   assert.deepEqual(names(), ['c one', 'd one', 'e one', 'f one'])
+  assert.deepEqual(usedUp(), [])
 })
 
 test('one that alone is larger than a share is not kept where others would have to go for it', () => {
-  const { holdFor, names, told } = start(40 * kilobyte, 10 * kilobyte)
+  const { holdFor, names, told, usedUp } = start(40 * kilobyte, 10 * kilobyte)
   const large = holdFor('large', 'large', 1, 20 * kilobyte)
   assert.deepEqual(names(), ['large'], 'there is room')
   for (let n = 0; n < 8; n++) holdFor(`small ${n % 4}`, `small ${n}`, 10 + n)
@@ -131,6 +133,7 @@ test('one that alone is larger than a share is not kept where others would have 
   holdFor('large', 'large', 20, 20 * kilobyte)
   assert.equal(names().length, 8)
   assert.ok(!names().includes('large'))
+  assert.deepEqual(usedUp(), ['large', 'large'])
   large.bodies.keep('zstd', [new Uint8Array(kilobyte)])
   assert.deepEqual(told(), { sheets: 8, bytes: 32 * kilobyte, bodyBytes: 0 })
 })
@@ -217,6 +220,7 @@ function start(maxBytes: number, maxAccountBytes = maxBytes) {
       isWithdrawn: false,
       bodies: held.newBodies(),
       logged: null,
+      promised: null,
     }
     held.hold(name, read)
     all.add(name)
@@ -230,6 +234,10 @@ function start(maxBytes: number, maxAccountBytes = maxBytes) {
       return holdFor('acc', name, lastUsedMs, 4 * kilobyte, isIndexed)
     },
     givenBack: () => givenBack,
+    usedUp: () =>
+      seen.flatMap((one) =>
+        one.event === 'share_used_up' && one.share === 'snapshot_percent' ? one.accountId : [],
+      ),
     names: () => [...all].filter((name) => held.get(name)),
     told() {
       const last = seen.findLast((each) => each.event === 'snapshots_held')

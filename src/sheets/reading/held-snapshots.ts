@@ -26,6 +26,8 @@ export interface HeldSnapshot {
   bodies: KeptBodies
   /** The place in the log that has exactly these rows, which may take a moment to be found; null where there is none. */
   logged: Soon<Logged | null>
+  /** The place that they are about to have; null where nobody knows it yet, or it is there. */
+  promised: Logged | null
 }
 
 /** What is held in memory, as far as its room is concerned. */
@@ -205,7 +207,8 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
   /** Whoever waits for it is served all the same. */
   function fitIn(name: string, read: Held): void {
     makeRoom(name, accountOf(read))
-    if (isOver() && held.size > 1) dropForRoom(name)
+    // There are others, and none of them had to go: so its account has more than its share.
+    if (isOver() && held.size > 1) dropForRoom(name, true)
   }
 
   /** As far as others must make room for this one. */
@@ -217,7 +220,7 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
       const above = others.filter(([, read]) => isAbove(accountOf(read)))
       const longest = longestUnused(above.length > 0 || isAbove(accountId) ? above : others)
       if (longest === undefined) return
-      dropForRoom(longest)
+      dropForRoom(longest, above.length > 0)
     }
   }
 
@@ -230,10 +233,12 @@ export function createHeldSnapshots<Held extends HeldRows = HeldSnapshot>({
     return byAccount
   }
 
-  function dropForRoom(name: string): void {
+  function dropForRoom(name: string, isAboveShare: boolean): void {
     const read = drop(name)
     if (!read) return
     observe({ event: 'snapshot_dropped', bytes: bytesOf(read) })
+    if (isAboveShare)
+      observe({ event: 'share_used_up', share: 'snapshot_percent', accountId: accountOf(read) })
     noteDropped(read)
   }
 

@@ -1,5 +1,6 @@
 import type { RowsFrom } from '../../reporting/observe.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
+import { areVisitors, type Taker } from '../../shares/taker.ts'
 import type { Soon } from '../../soon.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
@@ -18,9 +19,9 @@ import { type IndexedSnapshot, positionOf, rowJson, type Snapshot } from '../row
 import type { Column } from '../rows/table.ts'
 import type { KnownRows, Logged } from '../sheet-log.ts'
 import { createBackgroundRefresh } from './background-refresh.ts'
-import { collectGarbageNowAndThen } from './collect-garbage.ts'
+import { collectGarbageWhenCalm } from './collect-garbage.ts'
 import { createFetching, type FetchingParts, knownRows, type WrittenAt } from './fetching.ts'
-import { createFlights, type FlightWish, type SheetAtSeq } from './flights.ts'
+import { createFlights, type FlightWish, type SheetAtSeq, type WishUnderWay } from './flights.ts'
 import { isFresh, mayAwaitItsTurn, reasonToOutlast } from './freshness.ts'
 import { createHeldSnapshots, type HeldSnapshot, type KeptBodies, nameOf } from './held-snapshots.ts'
 import { createRefreshAhead } from './refresh-ahead.ts'
@@ -33,7 +34,7 @@ export interface Reading {
   /** At once when memory has it. */
   read(sheet: SheetFacts, wish: ReadingWish): Soon<ReadSheet>
   /** Rows of now, for whoever wants them with their place in the log; null where the provider's ration is scarce, or where it fails. */
-  readAgain(sheet: SheetFacts): Promise<ReadSheet | null>
+  readAgain(sheet: SheetFacts, taker?: Taker): Promise<ReadSheet | null>
   /**
    * Looks at the provider for nobody in particular, and logs what is new. Where its ration is scarce the sheet waits for its turn
    * behind those that somebody reads: 'queued'.
@@ -69,6 +70,8 @@ export interface ReadingWish {
   values: Values
   /** The client sent `Cache-Control: no-cache`. */
   mustAskProvider: boolean
+  /** In whose turn it is read; in the account's own unless told. */
+  taker?: Taker | undefined
 }
 
 type Values = FetchWish['values']
@@ -88,6 +91,8 @@ export interface ReadSheet {
   bodies: KeptBodies
   /** The place in the log that has exactly these rows; null where there is none. */
   logged: Soon<Logged | null>
+  /** As in `HeldSnapshot`. */
+  promised: Logged | null
 }
 
 export interface ReadingParts extends Omit<FetchingParts, 'held' | 'sharing'> {
@@ -109,7 +114,7 @@ export function createReading({
     maxBytes: maxHeldBytes,
     maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
     observe,
-    collectDropped: collectGarbageNowAndThen,
+    collectDropped: collectGarbageWhenCalm,
   })
   const failures = createStandingFailures()
   const background = createBackgroundRefresh()
@@ -126,34 +131,37 @@ export function createReading({
         known.lastUsedMs = nowMs
         if (isFresh(known, sheet, nowMs)) {
           // A file is looked at in no time.
-          if (known.origin.provider.isTight) noteUse(known, name, sheet, wish.values, nowMs)
+          if (known.origin.provider.isTight) noteUse(known, name, sheet, wish, nowMs)
           return answer(known, 'hit', nowMs)
         }
         if (mayAwaitItsTurn(known, sheet, nowMs) && isTight(known)) {
-          refreshInTurn(sheet, wish.values, known, false)
+          refreshInTurn(sheet, wish, known, false)
           return answer(known, 'rationed', nowMs)
         }
       }
       return refreshSheet(sheet, wish, known ? 'stale' : 'miss')
     },
-    async readAgain(sheet) {
+    async readAgain(sheet, taker) {
       const known = held.get(nameOf(sheet.id, 'typed'))
       if (known && isTight(known)) return null
-      const how = { mustBeginNow: true, isUrgent: false, isAhead: false }
+      const isForVisitors = isForVisitorsOnly({ taker })
+      const how = { mustBeginNow: true, isUrgent: false, isAhead: false, isForVisitors }
       const read = await ask(sheet, 'typed', how).catch(() => null)
       return read && answer(read, 'stale', clock.elapsedMs())
     },
     async look(sheet) {
       const known = held.get(nameOf(sheet.id, 'typed'))
       if (known && isTight(known)) {
-        refreshInTurn(sheet, 'typed', known, false)
+        refreshInTurn(sheet, { values: 'typed' }, known, false)
         return 'queued'
       }
-      const { logged } = await ask(sheet, 'typed', { mustBeginNow: true, isUrgent: false, isAhead: false })
+      const how = { mustBeginNow: true, isUrgent: false, isAhead: false, isForVisitors: false }
+      const { logged } = await ask(sheet, 'typed', how)
       await logged
       return 'looked'
     },
-    readForWriting: (sheet) => ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true, isAhead: false }),
+    readForWriting: (sheet) =>
+      ask(sheet, 'typed', { mustBeginNow: true, isUrgent: true, isAhead: false, isForVisitors: false }),
     readHeader: ({ id }) => fetching.fetchHeader(id),
     readRows: ({ id }, wanted) => fetching.fetchRows(id, wanted),
     isShownOtherwise({ id, writeSeq }, rowNumber, json) {
@@ -196,12 +204,15 @@ export function createReading({
 
   async function refreshSheet(
     sheet: SheetFacts,
-    { values, mustAskProvider }: ReadingWish,
+    wish: ReadingWish,
     source: 'miss' | 'stale',
   ): Promise<ReadSheet> {
+    const { values, mustAskProvider } = wish
     try {
       const mustBeginNow = mustAskProvider || sheet.cacheSeconds === 0
-      const read = await ask(sheet, values, { mustBeginNow, isUrgent: mustAskProvider, isAhead: false })
+      const isForVisitors = isForVisitorsOnly(wish)
+      const how = { mustBeginNow, isUrgent: mustAskProvider, isAhead: false, isForVisitors }
+      const read = await ask(sheet, values, how)
       return answer(read, source, clock.elapsedMs())
     } catch (error) {
       const copy = held.get(nameOf(sheet.id, values))
@@ -215,36 +226,40 @@ export function createReading({
   }
 
   function answer(known: HeldSnapshot, source: RowsFrom, nowMs: number): ReadSheet {
-    const { snapshot, indexed, asOfMs, checkedAtMs, bodies, logged } = known
+    const { snapshot, indexed, asOfMs, checkedAtMs, bodies, logged, promised } = known
     const ageSeconds = Math.max(0, Math.floor((nowMs - checkedAtMs) / 1_000))
-    return { snapshot, indexed, asOfMs, ageSeconds, source, bodies, logged }
+    return { snapshot, indexed, asOfMs, ageSeconds, source, bodies, logged, promised }
   }
 
   function noteUse(
     known: HeldSnapshot,
     name: string,
     sheet: SheetFacts,
-    values: Values,
+    wish: AskedOfSheet,
     nowMs: number,
   ): void {
     if (known.refreshAtMs !== null && nowMs < known.refreshAtMs) return
-    const aheadOf = { mustBeginNow: false, isUrgent: false, isAhead: true }
+    const isForVisitors = isForVisitorsOnly(wish)
+    const aheadOf = { mustBeginNow: false, isUrgent: false, isAhead: true, isForVisitors }
     const refresh = async (copy: HeldSnapshot) => {
-      if (isTight(copy)) refreshInTurn(sheet, values, copy, true)
-      else await ask(sheet, values, aheadOf)
+      if (isTight(copy)) refreshInTurn(sheet, wish, copy, true)
+      else await ask(sheet, wish.values, aheadOf)
     }
     ahead.noteUse(known, { name, sheet, nowMs, refresh })
   }
 
   function refreshInTurn(
     sheet: SheetAtSeq,
-    values: Values,
+    wish: AskedOfSheet,
     { checkedAtMs, origin }: HeldSnapshot,
     isAhead: boolean,
   ): void {
+    const { values } = wish
     const name = nameOf(sheet.id, values)
-    const group = origin.place.credentialId ?? name
-    const refresh = () => ask(sheet, values, { mustBeginNow: false, isUrgent: false, isAhead })
+    // What is rationed without a credential is shared by accounts, and none of them waits for another's sheets.
+    const group = origin.place.credentialId ?? origin.place.accountId
+    const how = { mustBeginNow: false, isUrgent: false, isAhead, isForVisitors: isForVisitorsOnly(wish) }
+    const refresh = () => ask(sheet, values, how)
     background.ask({ name, group, checkedAtMs, refresh })
   }
 
@@ -261,7 +276,7 @@ export function createReading({
     name: string,
     sheetId: string,
     values: Values,
-    wish: FlightWish,
+    wish: WishUnderWay,
   ): Promise<HeldSnapshot> {
     const failure = failures.standing(name, wish, clock.elapsedMs())
     if (failure) throw failure.error
@@ -287,6 +302,12 @@ export function createReading({
     const broken = await fetching.settleIndexes(sheetId, values, read)
     if (broken) failures.noteFailure(name, read.writeSeq, broken.error, clock.elapsedMs())
   }
+}
+
+type AskedOfSheet = Pick<ReadingWish, 'values' | 'taker'>
+
+function isForVisitorsOnly({ taker }: Pick<ReadingWish, 'taker'>): boolean {
+  return taker !== undefined && areVisitors(taker)
 }
 
 /** They are gone through on the thread that answers everybody: a few milliseconds. */

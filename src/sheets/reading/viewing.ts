@@ -1,6 +1,8 @@
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../errors.ts'
+import type { Observe } from '../../reporting/observe.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
+import { accountOf, type Taker } from '../../shares/taker.ts'
 import { type Soon, then } from '../../soon.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { ReadingTurn } from '../provider.ts'
@@ -9,7 +11,7 @@ import type { IndexedSnapshot, Snapshot } from '../rows/snapshot.ts'
 import type { ViewOptions } from '../rows/view/decode-view.ts'
 import type { RowsView, ViewedPart } from '../rows/view/rows-view.ts'
 import { copyInTurns } from '../threads/copied-bytes.ts'
-import { collectGarbageNowAndThen } from './collect-garbage.ts'
+import { collectGarbageWhenCalm } from './collect-garbage.ts'
 import type { Decoding } from './decoding.ts'
 import { createHeldSnapshots, type HeldRows, nameOf } from './held-snapshots.ts'
 import type { Reading, ReadingWish, ReadSheet } from './reading.ts'
@@ -26,8 +28,8 @@ export interface Viewing {
 }
 
 export interface ViewingWish extends ReadingWish {
-  /** In whose turn a view is made. */
-  accountId: string
+  /** In whose turn it is read, and a view made. */
+  taker: Taker
 }
 
 export interface ViewingParts {
@@ -37,6 +39,7 @@ export interface ViewingParts {
   clock: Clock
   /** The views of all sheets may hold so much. */
   maxHeldBytes: number
+  observe: Observe
   shares?: Pick<Shares, 'snapshot_percent'>
 }
 
@@ -47,7 +50,7 @@ interface HeldView extends HeldRows {
   asOfMs: number
 }
 
-type Asked = Pick<ViewingWish, 'accountId' | 'values'> & { name: string; view: RowsView }
+type Asked = Pick<ViewingWish, 'taker' | 'values'> & { name: string; view: RowsView }
 
 /**
  * A view is made once for each state of its sheet, in a thread, by the way that a file takes: a list in, snapshot out. So it has an
@@ -59,14 +62,17 @@ export function createViewing({
   querying,
   clock,
   maxHeldBytes,
+  observe,
   shares = defaultShares,
 }: ViewingParts): Viewing {
   const held = createHeldSnapshots<HeldView>({
     maxBytes: maxHeldBytes,
     maxAccountBytes: (maxHeldBytes * shares.snapshot_percent) / 100,
     // What is reported is how many sheets are held; these are parts of them.
-    observe: () => {},
-    collectDropped: collectGarbageNowAndThen,
+    observe(seen) {
+      if (seen.event === 'share_used_up') observe(seen)
+    },
+    collectDropped: collectGarbageWhenCalm,
     // To look for it takes as long as for sheets, which may hold eight times as much.
     collectedFromBytes: 2 * maxHeldBytes,
   })
@@ -76,15 +82,15 @@ export function createViewing({
     read(sheet, view, wish) {
       const whole = reading.read(sheet, wish)
       if (view === 'everything') return whole
-      const { accountId, values } = wish
+      const { taker, values } = wish
       const name = `${nameOf(sheet.id, values)} ${view.name}`
       return then(whole, (read) => {
-        const known = viewOf(read, { name, view, accountId, values })
+        const known = viewOf(read, { name, view, taker, values })
         return then(known, (viewed) => (viewed instanceof Refusal ? viewed : answer(read, viewed)))
       })
     },
     readAll: (sheet, wish) => reading.read(sheet, wish),
-    readAgain: (sheet) => reading.readAgain(sheet),
+    readAgain: (sheet, taker) => reading.readAgain(sheet, taker),
   }
 
   function viewOf(read: ReadSheet, asked: Asked): Soon<HeldView | Refusal> {
@@ -105,7 +111,8 @@ export function createViewing({
   }
 
   async function make(read: ReadSheet, asked: Asked): Promise<HeldView | Refusal> {
-    const { name, view, accountId, values } = asked
+    const { name, view, taker, values } = asked
+    const accountId = accountOf(taker)
     const { snapshot } = read
     const part = view.partOf(snapshot.columns, values)
     if (part instanceof Refusal) return part
@@ -135,11 +142,11 @@ export function createViewing({
   async function makePart(
     { snapshot, indexed }: ReadSheet,
     { columns, filters }: ViewedPart,
-    { accountId, values }: Asked,
+    { taker, values }: Asked,
   ): Promise<{ snapshot: Snapshot; indexed: IndexedSnapshot }> {
     const query = { filters, search: null, sort: [], limit: null, offset: 0 }
     const isFiltered = filters.length > 0
-    const positions = isFiltered ? (await querying.run(accountId, await indexed, query)).positions : 'all'
+    const positions = isFiltered ? (await querying.run(taker, await indexed, query)).positions : 'all'
     const keys = columns.map((at) => snapshot.columns[at]?.key ?? '')
     const { listJson, rowStarts, rowNumbers } = snapshot
     const stale = snapshot.stale.filter(({ key }) => keys.includes(key))
@@ -151,7 +158,7 @@ export function createViewing({
       const bytes = await copyInTurns(listJson, () => new Promise(setImmediate))
       return { bytes, version: '', decoder }
     }
-    const decoded = await decoding.decode(accountId, fetch, { values })
+    const decoded = await decoding.decode(taker, fetch, { values })
     const made = await decoded.indexed
     const whole: IndexedSnapshot = isFiltered ? { ...made, leavesRowsOut: true } : made
     return { snapshot: whole, indexed: whole }
@@ -168,5 +175,5 @@ function answer(
   { snapshot, indexed, asOfMs, bodies }: HeldView,
 ): ReadSheet {
   // The log of the sheet tells of all columns.
-  return { snapshot, indexed, asOfMs, ageSeconds, source, isPart: true, bodies, logged: null }
+  return { snapshot, indexed, asOfMs, ageSeconds, source, isPart: true, bodies, logged: null, promised: null }
 }

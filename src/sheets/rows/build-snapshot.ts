@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { ProviderFailure } from '../provider-failure.ts'
-import type { Cell, Grid } from './grid.ts'
+import type { Cell, Grid, PackedParts } from './grid.ts'
 import type { ListedRows } from './listed-rows.ts'
+import { refuseLongSheet } from './most-rows.ts'
 import { indexColumns } from './query/columns/index-columns.ts'
 import { createRowWriter, type EmptyCell, writeList } from './row-json.ts'
 import { describeRows } from './schema/row-description.ts'
@@ -22,15 +23,21 @@ const mebibyte = 1024 * 1024
 const maxListBytes = 512 * mebibyte
 /** Rows of so much are small, whatever they come from. */
 const smallListBytes = 64 * mebibyte
-/** As JSON, rows of usual names and cells have two to three times the length of their CSV file, and up to sixteen times that of a workbook. */
-const timesLonger = { text: 3, packed: 16 }
+/**
+ * As JSON, rows of usual names and cells have two to three times the length of their CSV file; up to sixteen times that of the parts of a workbook which
+ * they were read from, and up to four times that when these are unpacked, for what repeats is there once.
+ */
+const timesLonger = { text: 3, packed: 16, unpacked: 4 }
 
 /**
  * Every row repeats every header, so a small file can make a very large list: one of 140 KB 500 MB. What accounts may have in memory is
- * judged by the length of their files.
+ * judged by the length of their files. A picture in a workbook is no reason for long rows, nor is what can be packed to nothing.
  */
-export function longestListOf(sourceBytes: number, kind: keyof typeof timesLonger): number {
-  return Math.min(maxListBytes, smallListBytes + sourceBytes * timesLonger[kind])
+export function longestListOf(fileBytes: number, parts?: PackedParts): number {
+  const likely = parts
+    ? Math.min(parts.packedBytes * timesLonger.packed, parts.unpackedBytes * timesLonger.unpacked)
+    : fileBytes * timesLonger.text
+  return Math.min(maxListBytes, smallListBytes + likely)
 }
 
 type Values = 'typed' | 'formatted'
@@ -49,6 +56,7 @@ export function buildRows(
   const emptyCell = emptyCellOf(values)
   const columns = servedColumnsOf(grid)
   const lastRowNumber = lastRowWithData(grid)
+  refuseLongSheet(lastRowNumber)
   const rowNumbers = numbersOfFilledRows(grid, lastRowNumber)
   // Told before the first byte is made, where the headers alone are too much.
   if (blankRowOf(columns, values).length * rowNumbers.length > mostBytes) throw tooLarge(mostBytes)
@@ -74,6 +82,7 @@ export function buildListed(
   mostBytes = maxListBytes,
 ): { snapshot: Snapshot; cells: number; index(): Promise<MadeLater> } {
   const { columns } = listed
+  refuseLongSheet(listed.lastRowNumber)
   if (listed.listJson.byteLength > mostBytes) throw tooLarge(mostBytes)
   const rowNumbers = listed.rowNumbers.slice()
   return {

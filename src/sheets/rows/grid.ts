@@ -14,4 +14,11 @@ export interface Grid {
   stale?: ReadonlyMap<number, ReadonlySet<number>>
   /** By index, rows with a formula that has no result at all. They are no blank rows, whatever else they hold. */
   uncalculated?: ReadonlySet<number>
+  /** What these cells were read from, where that is a part of a file and packed in it. */
+  readFrom?: PackedParts
+}
+
+export interface PackedParts {
+  packedBytes: number
+  unpackedBytes: number
 }

@@ -3,6 +3,8 @@ import type { Column } from './table.ts'
 
 /** All that JSON.stringify leaves as it is, and can so stand between quotes. */
 const needsNoEscaping = /^[^"\\\p{Cc}\p{Cs}]*$/u
+/** To look at a longer text takes longer than to escape it. */
+const lookedAtUnits = 200
 
 /**
  * Writes rows as JSON text, keys in column order. By hand, because an object would move keys that look like integers
@@ -32,7 +34,7 @@ export function keyPrefixes(columns: readonly Column[]): string[] {
 
 function cellJson(cell: Cell): string {
   if (typeof cell !== 'string') return cell === null ? 'null' : JSON.stringify(cell)
-  return needsNoEscaping.test(cell) ? `"${cell}"` : JSON.stringify(cell)
+  return cell.length <= lookedAtUnits && needsNoEscaping.test(cell) ? `"${cell}"` : JSON.stringify(cell)
 }
 
 /** `[row,row,…]` as bytes: row i from `rowStarts[i]` to `rowStarts[i + 1] - 1`. */
@@ -46,7 +48,10 @@ const maxBatchRows = 64
 const batchUnits = 64 * 1024
 /** UTF-8 needs at most three bytes for each UTF-16 unit. */
 const maxBytesPerUnit = 3
+/** Long lists are written in pieces of so much, and put together at the end: a list that grows in one is in memory twice each time. */
+const mostPieceBytes = 1024 * 1024
 const comma = 0x2c
+const closingBracket = 0x5d
 
 /** All rows, as `createRowWriter` writes them; null when they are more than `maxBytes`. */
 export function writeList(
@@ -59,30 +64,60 @@ export function writeList(
   const writeRows = (isPlain ? createObjectsWriter : createRowsWriter)(columns, emptyCell)
   const boundary = Buffer.from(`},${keyPrefixes(columns)[0]}`)
   const rowStarts = new Uint32Array(rows.length + 1)
-  let list: Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow(2).fill('[]')
-  let end = 1
+  const pieces: Buffer<ArrayBuffer>[] = []
+  let piece = Buffer.allocUnsafeSlow(1).fill('[')
+  /** How much of the piece is used, and how much of the list is there. */
+  let used = rows.length === 0 ? 1 : 0
+  let end = used
   let from = 0
   let batchRows = 1
   while (from < rows.length) {
     const batch = rows.slice(from, from + batchRows)
     const text = writeRows(batch)
     if (text === null) return null
-    // `[row,row]` goes over the last bracket, and its own first one becomes the comma between.
-    const start = from === 0 ? 0 : end
-    const needed = start + text.length * maxBytesPerUnit
-    if (needed > list.length) list = growBuffer(list, needed)
-    end = start + list.write(text, start, 'utf8') - 1
-    if (end + 1 > maxBytes) return null
-    if (start > 0) list[start] = comma
-    rowStarts[from] = start + 1
+    const needed = text.length * maxBytesPerUnit
+    if (used + needed > piece.length) {
+      pieces.push(piece.subarray(0, used))
+      piece = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(end, mostPieceBytes)))
+      used = 0
+    }
+    // `[row,row]` without its last bracket. Behind others, its first one becomes the comma between.
+    const written = piece.write(text, used, 'utf8') - 1
+    if (end + written + 1 > maxBytes) {
+      letGo([...pieces, piece])
+      return null
+    }
+    if (from > 0) piece[used] = comma
+    const before = end - used
+    rowStarts[from] = end + 1
     for (let row = from + 1; row < from + batch.length; row++)
-      rowStarts[row] = list.indexOf(boundary, rowStarts[row - 1]) + 2
+      rowStarts[row] = before + piece.indexOf(boundary, (rowStarts[row - 1] ?? 0) - before) + 2
+    used += written
+    end += written
     from += batch.length
     const fittingRows = Math.floor((batchUnits / text.length) * batch.length)
     batchRows = isPlain ? Math.min(Math.max(1, fittingRows), maxBatchRows, batch.length * 2) : 1
   }
   rowStarts[rows.length] = end + 1
-  return { listJson: new Uint8Array(list.buffer.transfer(end + 1)), rowStarts }
+  return { listJson: joinList([...pieces, piece.subarray(0, used)], end), rowStarts }
+}
+
+/** Each piece is gone when it has its place, so that all of them and the list are never in memory together. */
+function joinList(pieces: readonly Buffer<ArrayBuffer>[], bytes: number): Uint8Array<ArrayBuffer> {
+  const list = new Uint8Array(bytes + 1)
+  let at = 0
+  for (const piece of pieces) {
+    list.set(piece, at)
+    at += piece.length
+    letGo([piece])
+  }
+  list[bytes] = closingBracket
+  return list
+}
+
+/** At once, and not when somebody collects. */
+function letGo(pieces: readonly Buffer<ArrayBuffer>[]): void {
+  for (const { buffer } of pieces) buffer.transfer(0)
 }
 
 type RowsWriter = (rows: readonly (readonly Cell[])[]) => string | null
@@ -120,9 +155,4 @@ function createObjectsWriter(columns: readonly Column[], emptyCell: EmptyCell): 
       throw error
     }
   }
-}
-
-/** By handing over, so that the shorter one is gone at once, and not when somebody collects: they are as long as all rows. */
-function growBuffer(text: Buffer<ArrayBuffer>, needed: number): Buffer<ArrayBuffer> {
-  return Buffer.from(text.buffer.transfer(Math.max(needed, text.length * 2)))
 }

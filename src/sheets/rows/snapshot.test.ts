@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import fc from 'fast-check'
 import { anyCodePoint } from '../../../test/any-code-point.ts'
@@ -81,6 +83,17 @@ test('a list is refused when it is one byte too long, not before', () => {
     assert.equal(writeList(columns, rows, bytes)?.listJson.byteLength, bytes)
     assert.equal(writeList(columns, rows, bytes - 1), null)
   }
+})
+
+test('a long list is in memory once while it is written', async (t) => {
+  const script = new URL('./list-memory.fixture.ts', import.meta.url).pathname
+  // As servers are started: else what is freed would stay with the process (docs/decisions/017).
+  const env = { ...process.env, MALLOC_MMAP_THRESHOLD_: '65536' }
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { env })
+  const { listBytes, tookBytes } = JSON.parse(stdout) as Record<string, number>
+  const times = (tookBytes ?? 0) / (listBytes ?? 1)
+  t.diagnostic(`${((listBytes ?? 0) / 1e6).toFixed(0)} MB: ${times.toFixed(2)} times as much`)
+  assert.ok(times < 1.4, `${times.toFixed(2)} times its length`)
 })
 
 test('a snapshot arrives in another thread whole, without one byte being copied', () => {

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { systemClock } from '../../clock.ts'
 import type { ThreadJob } from './thread-jobs.ts'
 import { createThreadPool, type ThreadDoor } from './thread-pool.ts'
+import type { ThreadSource } from './threads.ts'
 
 const large = 1024 * 1024
 
@@ -41,7 +42,7 @@ test('what goes on with something large in memory goes before what has yet to be
   const { reading } = start(t)
   const order: string[] = []
   const one = (name: string, isGoingOn = false) =>
-    run(reading, 'acc_1', large, tellThread, isGoingOn).then(() => order.push(name))
+    run(reading, 'acc_1', large, tellThread, { isGoingOn }).then(() => order.push(name))
   await Promise.all([one('first'), one('second'), one('third'), one('going on', true)])
   assert.deepEqual(order, ['first', 'going on', 'second', 'third'])
 })
@@ -60,6 +61,47 @@ test('where a thread is lost, another is ready, and nobody waits for it to start
   const { threadId } = await run(reading, 'acc_3', 1, tellThread)
   assert.ok(threadId < laterId, `thread ${threadId} was started after thread ${laterId}`)
   await Promise.all(lost)
+})
+
+test('who asks and leaves again and again costs few threads, and is not waited for', async (t) => {
+  let started = 0
+  const { reading } = start(t, {
+    start(script, options) {
+      started++
+      return new Worker(script, options)
+    },
+    takeBack: (worker) => worker.terminate(),
+  })
+  await run(reading, 'acc_1', large, tellThread)
+  const untilMs = performance.now() + 1_500
+  while (performance.now() < untilMs) {
+    const leaving = new AbortController()
+    setTimeout(() => leaving.abort(new Error('left')), 20)
+    await assert.rejects(run(reading, 'acc_1', large, keepBusyFor(60_000), { left: leaving.signal }), /left/)
+  }
+  assert.ok(started >= 2, 'what nobody waits for is not done to its end')
+  assert.ok(started <= 5, `${started} threads were started`)
+  // The account itself waits for a moment, others do not.
+  const order: string[] = []
+  const one = (accountId: string, left?: AbortSignal) =>
+    run(reading, accountId, large, tellThread, left && { left }).then(() => order.push(accountId))
+  const leaving = new AbortController()
+  setTimeout(() => leaving.abort(new Error('left')), 1_500)
+  await assert.rejects(run(reading, 'acc_1', large, keepBusyFor(60_000), { left: leaving.signal }), /left/)
+  await Promise.all([one('acc_1', new AbortController().signal), one('acc_2')])
+  assert.deepEqual(order, ['acc_2', 'acc_1'])
+})
+
+test('who has left before it begins costs no thread', async (t) => {
+  const { reading } = start(t)
+  const { threadId } = await run(reading, 'acc_1', large, tellThread)
+  const leaving = new AbortController()
+  const turn = reading.turnOf('acc_1', leaving.signal)
+  await turn.begin(large)
+  leaving.abort(new Error('left'))
+  await assert.rejects(turn.run(tellThread, null, []), /left/)
+  turn.end()
+  assert.equal((await run(reading, 'acc_1', large, tellThread)).threadId, threadId)
 })
 
 test('those who answer go before threads, and short work before large', {
@@ -99,9 +141,9 @@ async function run(
   accountId: string,
   bytes: number,
   job: ThreadJob<null, Told>,
-  isGoingOn = false,
+  { isGoingOn = false, left }: { isGoingOn?: boolean; left?: AbortSignal } = {},
 ): Promise<Told> {
-  const turn = door.turnOf(accountId)
+  const turn = door.turnOf(accountId, left)
   try {
     await turn.begin(bytes, isGoingOn)
     return (await turn.run(job, null, [])).reply
@@ -110,8 +152,8 @@ async function run(
   }
 }
 
-function start(t: TestContext) {
-  const pool = createThreadPool({ clock: systemClock, observe: () => {} })
+function start(t: TestContext, source?: ThreadSource) {
+  const pool = createThreadPool({ clock: systemClock, observe: () => {}, source })
   t.after(() => pool.close())
   const ofAccount = { placesOfAccount: 1, waitingOfAccount: 100 }
   return {

@@ -1,7 +1,9 @@
 import type { Clock } from '../../clock.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { ShareName } from '../../shares/shares.ts'
+import { accountOf, type TakerByThen, takerNow } from '../../shares/taker.ts'
 import { createPlaces, createTurnstile, type Turn } from '../../shares/turnstile.ts'
+import { idleTimers, pause } from '../../timers.ts'
 import type { ThreadJob } from './thread-jobs.ts'
 import { createThreads, ThreadLost, type ThreadSource, type WholeAnswer } from './threads.ts'
 
@@ -26,7 +28,7 @@ export interface DoorParts {
 
 export interface ThreadDoor {
   /** The turn of one piece of work; whoever it is for has left when `left` says so, and it is not done any more. */
-  turnOf(accountId: string, left?: AbortSignal): ThreadTurn
+  turnOf(taker: TakerByThen, left?: AbortSignal): ThreadTurn
 }
 
 export interface ThreadTurn {
@@ -61,6 +63,12 @@ const shortBytes = 256 * 1024
 const tinyBytes = 16 * 1024
 /** What takes longer makes room for those who wait. */
 const sliceMs = 150
+/**
+ * How often an account may have the large thread taken from what nobody waits for any more. Another has to start in its place, which
+ * costs as much as many a file, and has no lower priority before it is there: who asked and left again and again would take a
+ * processor from those who answer.
+ */
+const leftEveryMs = 1_000
 /** Whose file took longer is not tried again among the short ones for so long, nor is any of the account's that is as large. */
 const rememberedMs = 60_000
 
@@ -90,6 +98,8 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
   const largePlaces = createPlaces(largeThreads.count)
   /** In the order of time. */
   const overruns = new Map<string, { bytes: number; atMs: number }>()
+  /** When an account lost a thread that way, in the order of time. */
+  const lefts = new Map<string, number>()
   let isClosing = false
 
   return {
@@ -98,7 +108,8 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
       const largeTurns = createTurnstile({ ...door, places: largePlaces, clock, observe })
 
       return {
-        turnOf(accountId, left) {
+        turnOf(taker, left) {
+          const accountId = accountOf(takerNow(taker))
           let turn: Turn | null = null
           let isLarge = false
           let begunBytes = 0
@@ -112,7 +123,7 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
             },
             async run(job, input, handOver) {
               if (isLarge) return runLarge(job, input, handOver)
-              const slice = createSlice(() => !isClosing && shortTurns.isWantedByOthers(accountId))
+              const slice = createSlice(() => !isClosing && shortTurns.isWantedByOthers(takerNow(taker)))
               const again = async (error: unknown) => {
                 if (!(error instanceof ThreadLost) || isClosing) throw error
                 noteOverrun(accountId, begunBytes)
@@ -136,10 +147,22 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
           async function beginAmong(isAmongLarge: boolean, rank = 0): Promise<void> {
             if (turn && (isLarge || !isAmongLarge)) return
             end()
-            const begun = (isAmongLarge ? largeTurns : shortTurns).turnOf(accountId)
+            const begun = (isAmongLarge ? largeTurns : shortTurns).turnOf(taker)
             await begun.begin(undefined, left, rank)
+            while (isAmongLarge && left) {
+              const waitMs = leftToWaitMs(accountId)
+              if (waitMs <= 0) break
+              // Without a place: others go on, and those of the account that cannot leave.
+              begun.end()
+              await pause(idleTimers, waitMs, left)
+              await begun.begin(undefined, left, rank)
+            }
             turn = begun
             isLarge = isAmongLarge
+          }
+
+          function noteIfLeft(): void {
+            if (left?.aborted) noteLeft(accountId)
           }
 
           function end(): void {
@@ -152,9 +175,14 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
             input: Input,
             handOver: readonly ArrayBuffer[],
           ): Promise<WholeAnswer<Reply>> {
+            // A thread would be started, or lost, for nothing.
+            left?.throwIfAborted()
             try {
-              return await large.run(job, input, { handOver, ...(left && { ended: left }) })
+              const answer = await large.run(job, input, { handOver, ...(left && { ended: left }) })
+              answer.rest?.catch(noteIfLeft)
+              return answer
             } catch (error) {
+              noteIfLeft()
               left?.throwIfAborted()
               throw error
             }
@@ -166,6 +194,19 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
       isClosing = true
       await Promise.all([short.close(), large.close()])
     },
+  }
+
+  function leftToWaitMs(accountId: string): number {
+    return (lefts.get(accountId) ?? Number.NEGATIVE_INFINITY) + leftEveryMs - clock.elapsedMs()
+  }
+
+  function noteLeft(accountId: string): void {
+    lefts.delete(accountId)
+    lefts.set(accountId, clock.elapsedMs())
+    for (const known of lefts.keys()) {
+      if (leftToWaitMs(known) > 0) break
+      lefts.delete(known)
+    }
   }
 
   function hasOverrun(accountId: string, bytes: number): boolean {

@@ -10,7 +10,6 @@ import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import type { SheetLog } from '../sheet-log.ts'
 import { answerTooLong, noRoomForAnswer } from './idempotency.ts'
-import { createInTurns } from './in-turns.ts'
 import { createBatchJournal, type JournalStore } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { lookAtAll, lookFor } from './looks/looking.ts'
@@ -22,7 +21,8 @@ import { createJudge } from './plans/judge.ts'
 import { outcomeUnknown, type QueuedWrite } from './queued-write.ts'
 import { rehearse } from './rehearsing.ts'
 import { type Judged, placeInLog, type SendingParts, send } from './sending.ts'
-import { createWeighing, maxBytesTogether } from './weighing.ts'
+import { createTakerTurns } from './taker-turns.ts'
+import { createWeighing, maxBytesTogether, ordersTogether } from './weighing.ts'
 
 /** Someone else may change the sheet between our look at it and our write; each time we look again, so often. */
 const maxAttempts = 5
@@ -60,7 +60,7 @@ export async function workOff(
   try {
     try {
       const { record, provider } = await findSource(batch, source, parts)
-      const inTurns = createInTurns(record.accountId, parts.turns)
+      const inTurns = createTakerTurns(record.accountId, parts.turns)
       await sendAll(batch, { ...parts, record, provider, journal, inTurns, toDiscard })
       await journal.drop(orders)
     } catch (error) {
@@ -95,15 +95,19 @@ async function findSource(
 
 /** Sends until each order is answered. What it throws holds for all that are still open: nothing was done for them. */
 async function sendAll(batch: readonly QueuedWrite[], parts: SendingParts): Promise<void> {
-  const { record, journal, inTurns } = parts
+  const { record, journal, inTurns, provider, reading } = parts
+  const isToldByCell = provider.fetchRows !== undefined
+  let columnCount = reading.lastKnown(record)?.indexed.columns.length ?? null
   let base: JudgedTab | null = null
   let attemptsLeft = maxAttempts
   let looksLeft = maxLooks
   let maxTogether = batch.length
   for (;;) {
-    const open = batch.filter(({ isOpen }) => isOpen)
-    if (open.length === 0) return
+    const allOpen = batch.filter(({ isOpen }) => isOpen)
+    if (allOpen.length === 0) return
+    const open = isToldByCell ? allOpen.slice(0, ordersTogether(columnCount)) : allOpen
     base ??= await lookFor(ordersOf(open), parts)
+    columnCount = base.columns.length
     const { group, isFirstUnread } = await judgeOrders(open.slice(0, maxTogether), base)
     if (isFirstUnread) base = await lookAtAll(ordersOf(open), parts)
     if (group.length === 0) continue

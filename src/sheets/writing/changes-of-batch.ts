@@ -24,6 +24,8 @@ interface Given {
   racedAt?: readonly number[]
 }
 
+const longRowCharacters = 128 * 1024
+
 /** What the log tells of a batch. In steps, row by row. */
 export function* changesOfBatch({
   group,
@@ -73,7 +75,7 @@ export function* changesOfBatch({
         const { rowNumber: row, isFilling } = change
         if (!isFilling) made.insert(row)
         made.set(row, result.row)
-        const told = isFilling ? changeOfRow(row, [], result.row) : additionOfRow(row, result.row)
+        const told = isFilling ? yield* changeOfRow(row, [], result.row) : additionOfRow(row, result.row)
         // As it was asked: a provider may see no more of the row afterwards than what has a name.
         const asked: Cell[] = []
         for (const { columnIndex, value } of change.cells) asked[columnIndex] = value
@@ -89,7 +91,7 @@ export function* changesOfBatch({
         const after = result.kind === 'delete' ? null : result.row
         if (after) made.set(row, after)
         else made.remove(row)
-        const told = changeOfRow(row, before, after)
+        const told = yield* changeOfRow(row, before, after)
         const unnamed = result.kind === 'delete' && unnamedCellsOf(result.row, columns, result.lost?.times)
         if (told) changes.push({ ...told, ...moreOf(told, change, result.lost, unnamed || null), ...whose })
       }
@@ -98,13 +100,16 @@ export function* changesOfBatch({
   return { changes, isPlaced }
 
   /** null where nothing is another than before. Where rows are told by key, a blank one is none. */
-  function changeOfRow(
+  function* changeOfRow(
     row: number,
     before: readonly Cell[],
     after: readonly Cell[] | null,
-  ): LoggedChange | null {
+  ): Generator<void, LoggedChange | null> {
     const isKeyed = keyColumn !== null
-    const [was, is] = [toJson(before), after && toJson(after)]
+    const was = toJson(before)
+    // A row may have megabytes: either is a turn of its own.
+    if (was.length > longRowCharacters) yield
+    const is = after && toJson(after)
     const wasThere = !isKeyed || was !== blank
     const isThere = is !== null && (!isKeyed || is !== blank)
     if (!wasThere && !isThere) return null

@@ -1,13 +1,14 @@
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
+import { visitorsOf } from '../../shares/taker.ts'
 import type { Turnstile } from '../../shares/turnstile.ts'
 import { keptRowBytes, type OperationToClaim } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
-import { createInTurns } from './in-turns.ts'
 import { readAnswer } from './journal-text.ts'
 import { writeDeadlineMs } from './lane.ts'
 import type { WriteAnswer } from './order.ts'
+import { createTakerTurns } from './taker-turns.ts'
 
 /** The first answer is kept for so long (docs/contract.md#idempotency-keys). */
 export const keepAnswersMs = 24 * 60 * 60 * 1_000
@@ -26,6 +27,12 @@ export interface ClaimParts {
   turns: LoopTurns
   /** What was packed takes a hundred times its room: few of an account's are unpacked at a time. */
   unpacking: Pick<Turnstile, 'pass'>
+  isForVisitors: boolean
+}
+
+/** What answers to visitors leave of the room, so that the account's keys find some whatever visitors send. */
+export function bytesLeftToKeys(maxKeptBytes: number, isForVisitors = false): number {
+  return isForVisitors && Number.isFinite(maxKeptBytes) ? maxKeptBytes / 4 : 0
 }
 
 /** Packed. */
@@ -36,11 +43,11 @@ const longAnswerCharacters = 16 * 1_024
  * that it has, and no further key: what was promised is kept, and nothing is promised that could not be.
  */
 export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Promise<KeyClaim> {
-  const { store, maxKeptBytes, observe } = parts
+  const { store, maxKeptBytes, observe, isForVisitors } = parts
   const claim = await store.claimOperation(asked, keepAnswersMs)
   if ('claimed' in claim) {
     const { bytes, roomInMs } = await store.keptAnswers(asked.accountId, keepAnswersMs)
-    if (bytes + keptRowBytes <= maxKeptBytes) return claim
+    if (bytes + keptRowBytes + bytesLeftToKeys(maxKeptBytes, isForVisitors) <= maxKeptBytes) return claim
     await store.dropOperations([claim.claimed])
     return noRoomForAnswer(asked.accountId, roomInMs, observe)
   }
@@ -52,9 +59,10 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   if (fingerprint !== asked.fingerprint) return new Refusal('idempotency_key_reused')
   const isFinished = state === 'applied' || state === 'refused'
   if (!isFinished || answer === null) return new Refusal('idempotency_in_progress', { retryAfterSeconds: 1 })
-  const unpack = () => createInTurns(asked.accountId, parts.turns)(readAnswer(answer))
+  const taker = isForVisitors ? visitorsOf(asked.accountId) : asked.accountId
+  const unpack = () => createTakerTurns(taker, parts.turns)(readAnswer(answer))
   const isLong = answer.length > longAnswerCharacters
-  const kept = await (isLong ? parts.unpacking.pass(asked.accountId, unpack) : unpack())
+  const kept = await (isLong ? parts.unpacking.pass(taker, unpack) : unpack())
   return { replay: kept instanceof Refusal ? kept : kept.answer }
 }
 

@@ -4,11 +4,11 @@ import type { FinishedChanges } from '../../store/changes/change-log.ts'
 import type { ChangesToSend, OperationOutcome } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prepared } from '../provider.ts'
-import { keepAnswersMs } from './idempotency.ts'
-import { createInTurns } from './in-turns.ts'
+import { bytesLeftToKeys, keepAnswersMs } from './idempotency.ts'
 import { answerText, type JournalPlace, placeText, refusalText } from './journal-text.ts'
 import type { WriteAnswer, WriteOrder } from './order.ts'
 import type { Persistence } from './persistence.ts'
+import { createTakerTurns } from './taker-turns.ts'
 
 export type JournalStore = Pick<
   Store,
@@ -137,12 +137,14 @@ export function createBatchJournal(
       if (claim !== null) await store.finishRefused([{ id: claim, answer: refusalText(refusal) }])
     },
     async finishUnchanged(order, answer) {
-      const { claim, accountId } = order
+      const { claim, accountId, isForVisitors } = order
       if (claim === null) return null
       const text = await textOf(order, answer)
       if (isTooLong(text)) return { tooLong: new Set([order]) }
       const { bytes, roomInMs } = await store.keptAnswers(accountId, keepAnswersMs)
-      if (bytes + Buffer.byteLength(text) > maxKeptBytes) return { orders: new Set([order]), roomInMs }
+      const leftToKeys = bytesLeftToKeys(maxKeptBytes, isForVisitors)
+      if (bytes + Buffer.byteLength(text) + leftToKeys > maxKeptBytes)
+        return { orders: new Set([order]), roomInMs }
       await store.finishRefused([{ id: claim, answer: text }])
       return null
     },
@@ -155,11 +157,12 @@ export function createBatchJournal(
   }
 
   function textOf({ accountId }: WriteOrder, ...given: Parameters<typeof answerText>): Promise<string> {
-    return createInTurns(accountId, turns)(answerText(...given))
+    return createTakerTurns(accountId, turns)(answerText(...given))
   }
 
-  function row({ accountId, sheet }: WriteOrder, id: string | null, answer: string) {
-    return { id, accountId, sheetId: sheet.id, answer }
+  function row({ accountId, isForVisitors, sheet }: WriteOrder, id: string | null, answer: string) {
+    const leavesBytes = bytesLeftToKeys(maxKeptBytes, isForVisitors)
+    return { id, accountId, sheetId: sheet.id, answer, leavesBytes }
   }
 }
 

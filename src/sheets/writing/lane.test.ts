@@ -83,6 +83,25 @@ test('200 orders may wait, and 64 MiB; whoever comes then is refused at once', a
   assert.ok(other.lane.enter({ ...order('too large'), bytes: 1 }) instanceof Refusal)
 })
 
+test('what visitors of pages have sent waits beside that: half as much, and nobody else is refused for it', async () => {
+  const { lane } = start()
+  entered(lane.enter(order('working')))
+  await turn()
+  await turn()
+  const ofVisitor = (n: number, bytes = 0) => ({ ...order(`visitor ${n}`), isForVisitors: true, bytes })
+  for (let n = 0; n < 100; n++) entered(lane.enter(ofVisitor(n)))
+  assert.ok(lane.enter(ofVisitor(100)) instanceof Refusal)
+  for (let n = 0; n < 200; n++) entered(lane.enter(order(`${n}`)))
+
+  const other = start()
+  entered(other.lane.enter(order('working')))
+  await turn()
+  await turn()
+  entered(other.lane.enter(ofVisitor(0, 32 * 1024 * 1024)))
+  assert.ok(other.lane.enter(ofVisitor(1, 1)) instanceof Refusal)
+  entered(other.lane.enter({ ...order('own'), bytes: 64 * 1024 * 1024 }))
+})
+
 test('whoever still waits after 25 s is told that nothing was written, and its key is free by then', async () => {
   const { lane, freed, passMs, work } = start()
   entered(lane.enter(order('first')))

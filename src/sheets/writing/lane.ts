@@ -9,6 +9,8 @@ export const writeDeadlineMs = 25_000
 /** What may wait for one spreadsheet. */
 const maxWaiting = 200
 const maxWaitingBytes = 64 * 1024 * 1024
+/** Beside those, what visitors of pages have sent: whatever they do, nobody with a key is refused for it. */
+const partOfVisitors = 1 / 2
 
 /** A request that is read in one turn of the loop is let in, and looks its sheet up, in those after it. */
 const quietLoopTurns = 4
@@ -67,19 +69,19 @@ export function createLane(parts: LaneParts): Lane {
   const { timers, untilTurn, nextLoopTurn, batchLength, work, free, turn, onIdle } = parts
   let held: HeldWork[] = []
   let queue: QueuedWrite[] = []
-  let waitingBytes = 0
+  const waitingBytes = { ofKeys: 0, ofVisitors: 0 }
   let running: Promise<void> | null = null
 
   return {
     enter(order) {
-      if (queue.length >= maxWaiting || waitingBytes + order.bytes > maxWaitingBytes) return tooMany()
+      if (isFull(order)) return tooMany()
       const waiting = new QueuedWrite(order)
       const cancel = timers.after(writeDeadlineMs, () => {
         leave([waiting])
         waiting.expire(() => free(order))
       })
       queue.push(waiting)
-      waitingBytes += order.bytes
+      waitingBytes[kindOf(order)] += order.bytes
       running ??= run()
       return { answered: waiting.answered.finally(cancel) }
     },
@@ -90,6 +92,13 @@ export function createLane(parts: LaneParts): Lane {
     async idle() {
       await running
     },
+  }
+
+  function isFull(order: WriteOrder): boolean {
+    const kind = kindOf(order)
+    const part = kind === 'ofVisitors' ? partOfVisitors : 1
+    const waiting = queue.filter((one) => kindOf(one.order) === kind).length
+    return waiting >= maxWaiting * part || waitingBytes[kind] + order.bytes > maxWaitingBytes * part
   }
 
   async function run(): Promise<void> {
@@ -168,10 +177,14 @@ export function createLane(parts: LaneParts): Lane {
   function leave(gone: readonly QueuedWrite[]): void {
     const isGone = new Set(gone)
     queue = queue.filter((waiting) => {
-      if (isGone.has(waiting)) waitingBytes -= waiting.order.bytes
+      if (isGone.has(waiting)) waitingBytes[kindOf(waiting.order)] -= waiting.order.bytes
       return !isGone.has(waiting)
     })
   }
+}
+
+function kindOf({ isForVisitors = false }: WriteOrder): 'ofVisitors' | 'ofKeys' {
+  return isForVisitors ? 'ofVisitors' : 'ofKeys'
 }
 
 function tooMany(): Refusal {

@@ -8,6 +8,8 @@ import type { Column } from '../rows/table.ts'
 export interface WriteOrder {
   sheet: Pick<SheetFacts, 'id' | 'writeSeq'> & { keyColumn?: string | null }
   accountId: string
+  /** Sent without a secret key: by a form, or with a key that stands in a page. */
+  isForVisitors?: boolean
   wish: Wish
   /** The operation that its idempotency key was claimed for; null without a key. */
   claim: string | null

@@ -8,10 +8,10 @@ import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import { withFoundNumbers } from './finding-rows.ts'
-import { createInTurns, type InTurns } from './in-turns.ts'
 import type { JournalStore } from './journal.ts'
 import { answerText, type JournalPlace, readAnswer, readPlace } from './journal-text.ts'
 import type { Persistence } from './persistence.ts'
+import { createTakerTurns, type TakerTurns } from './taker-turns.ts'
 
 /** Has its turn taken once, unless it is busy and takes it anyway. */
 type VisitLane = (source: string, provider: string) => void
@@ -93,7 +93,7 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
   const snapshots = new Map<string, Promise<Snapshot>>()
   const outcomes = await Promise.all(
     operations.map((operation) =>
-      outcomeOf(operation, createInTurns(operation.accountId, parts.turns), () =>
+      outcomeOf(operation, createTakerTurns(operation.accountId, parts.turns), () =>
         snapshotOf(operation.sheetId),
       ),
     ),
@@ -125,7 +125,7 @@ async function settle({ source, fence, place, operations }: Unsettled, parts: Re
 /** What the client is told when it asks again; nobody asks for an operation without a key. */
 async function outcomeOf(
   { id, answer: text }: OperationRecord,
-  inTurns: InTurns,
+  inTurns: TakerTurns,
   readRows: () => Promise<Snapshot>,
 ): Promise<OperationOutcome> {
   const kept = text ? await inTurns(readAnswer(text)) : null

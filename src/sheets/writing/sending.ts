@@ -7,7 +7,7 @@ import { mostUnpackedCharacters, packEntries } from '../../store/changes/packed-
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type { ChangeResult, Unfit } from '../change.ts'
-import { changesText, chunksOfChanges, type LoggedChange } from '../logged-change.ts'
+import { changesText, chunksOfChanges, type LoggedChange, textsOfChanges } from '../logged-change.ts'
 import type { Committed, Prepared, Provider } from '../provider.ts'
 import { OutcomeUnknown, ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
@@ -17,7 +17,6 @@ import type { SheetLog } from '../sheet-log.ts'
 import { type BatchChanges, changesOfBatch } from './changes-of-batch.ts'
 import { withFoundNumbers } from './finding-rows.ts'
 import { answerTooLong, noRoomForAnswer } from './idempotency.ts'
-import type { InTurns } from './in-turns.ts'
 import type { BatchJournal, NoRoomFor, SentOrder, TooLongFor } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { racedWarning, withOperationId } from './order.ts'
@@ -35,6 +34,7 @@ import {
   sentenceAbout,
   withRowsThatWent,
 } from './races/raced-deletions.ts'
+import type { TakerTurns } from './taker-turns.ts'
 
 /** An order with what it comes to in the sheet as it is. */
 export interface Judged {
@@ -65,7 +65,7 @@ export interface SendingParts {
   persistence: Persistence
   clock: Clock
   observe: Observe
-  inTurns: InTurns
+  inTurns: TakerTurns
   log: SheetLog
   /** Everything that was prepared is discarded in the end, when the journal has nothing open under its fence. */
   toDiscard: Prepared[]
@@ -327,7 +327,8 @@ function chunksOf({ changes }: BatchChanges, { clock, inTurns }: SendingParts): 
 
 function* packedChunks(changes: readonly LoggedChange[], atMs: number): Generator<void, ChunkToLog[]> {
   const chunks: ChunkToLog[] = []
-  for (const { entries, ...chunk } of chunksOfChanges(changes)) {
+  const texts = yield* textsOfChanges(changes)
+  for (const { entries, ...chunk } of chunksOfChanges(changes, (_change, at) => texts[at] ?? '')) {
     yield
     const textBytes = Buffer.byteLength(entries)
     chunks.push({ ...chunk, entries: packEntries(entries, mostUnpackedCharacters), textBytes, atMs })

@@ -8,6 +8,15 @@ import type { JudgedTab } from './looks/judged-tab.ts'
  */
 export const maxBytesTogether = 4 * 1024 * 1024
 
+/** Where a provider tells rows cell by cell, with the format of each. */
+const maxCellsTogether = 100_000
+const usualColumns = 500
+
+/** How many orders, of a row each, are looked at and sent together where rows are told cell by cell. null: nobody knows yet how wide the sheet is. */
+export function ordersTogether(columnCount: number | null): number {
+  return Math.max(1, Math.floor(maxCellsTogether / (columnCount ?? usualColumns)))
+}
+
 /** How much changes are to judge and to answer. `asRead`: the number that a row had when the tab was read. */
 export function createWeighing({
   columns,

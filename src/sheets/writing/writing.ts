@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { Refusal, StoreFailure } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
+import { defaultShares, type Shares } from '../../shares/shares.ts'
 import { createTurnstile } from '../../shares/turnstile.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import { newOperationId } from '../../store/new-id.ts'
@@ -12,6 +13,7 @@ import type { Provider } from '../provider.ts'
 import { ProviderFailure } from '../provider-failure.ts'
 import type { Reading } from '../reading/reading.ts'
 import type { SheetLog } from '../sheet-log.ts'
+import { createAccountWrites } from './account-writes.ts'
 import { workOff } from './batch-work.ts'
 import { batchLength } from './batching.ts'
 import { claimKey, findKeyed, type KeyClaim, type KeyedWrite, keepAnswersMs } from './idempotency.ts'
@@ -43,6 +45,8 @@ export interface Writing {
 
 export interface AskedClaim {
   accountId: string
+  /** Then it is promised nothing that the account's keys may need the room for. */
+  isForVisitors?: boolean
   sheet: Pick<SheetFacts, 'id'>
   idempotencyKey: string
   fingerprint: string
@@ -63,8 +67,11 @@ export interface WritingParts {
   log: SheetLog
   /** What one account may keep of answers for idempotency keys. */
   maxKeptBytes: number
+  shares?: Pick<Shares, 'editing_waiting'>
 }
 
+/** Each request had a statement of its own for it. */
+const mostKnownSources = 10_000
 const tidyEveryMs = 60 * 60 * 1_000
 /** Answers are kept for a day, and what is over takes room: also where a server never runs for an hour. */
 const forgetEveryMs = 10 * 60 * 1_000
@@ -80,13 +87,16 @@ const closeWithinMs = 5_000
  */
 export function createWriting(parts: WritingParts): Writing {
   const { store, providers, clock, observe, turns, maxKeptBytes, timers = idleTimers } = parts
+  const accountWrites = createAccountWrites(parts.shares ?? defaultShares, observe)
   const unpacking = createTurnstile({
     share: 'journal_mb',
     places: Number.POSITIVE_INFINITY,
     ...{ placesOfAccount: 1, waitingOfAccount: 100 },
+    areVisitorsBeside: true,
     ...{ clock, observe },
   })
   const lanes = new Map<string, Lane>()
+  const sources = new Map<string, Pick<SheetRecord, 'source' | 'provider'>>()
   const persistence = createPersistence(timers)
   const batchParts = { ...parts, persistence }
   const unheardClaims = createUnheardClaims(store, persistence)
@@ -99,13 +109,13 @@ export function createWriting(parts: WritingParts): Writing {
   let cancelLook = timers.after(lookAfterOthersMs, lookAfterOthers)
 
   return {
-    async claim({ sheet, ...asked }) {
+    async claim({ sheet, isForVisitors = false, ...asked }) {
       await recovered
-      const { source } = await findConnectedSheet(sheet.id)
+      const { source } = await sourceOf(sheet.id)
       const id = newOperationId(clock.nowMs())
       try {
         return await claimKey(
-          { store, maxKeptBytes, observe, turns, unpacking },
+          { store, maxKeptBytes, observe, turns, unpacking, isForVisitors },
           { ...asked, id, sheetId: sheet.id, source },
         )
       } catch (error) {
@@ -156,8 +166,23 @@ export function createWriting(parts: WritingParts): Writing {
   }
 
   async function enter(order: WriteOrder): Promise<Entered | Refusal> {
-    const { source, provider } = await findConnectedSheet(order.sheet.id)
-    return laneOf(source, provider).enter(order)
+    const { source, provider } = sources.get(order.sheet.id) ?? (await sourceOf(order.sheet.id))
+    const leave = accountWrites.enter(order)
+    if (leave instanceof Refusal) return leave
+    const entered = laneOf(source, provider).enter(order)
+    if (entered instanceof Refusal) leave()
+    else entered.answered.then(leave, leave)
+    return entered
+  }
+
+  /** A sheet keeps both for as long as it is there; whether it still is, its lane looks before each batch. */
+  async function sourceOf(sheetId: string): Promise<Pick<SheetRecord, 'source' | 'provider'>> {
+    const known = sources.get(sheetId)
+    if (known) return known
+    const { source, provider } = await findConnectedSheet(sheetId)
+    if (sources.size >= mostKnownSources) sources.clear()
+    sources.set(sheetId, { source, provider })
+    return { source, provider }
   }
 
   async function findConnectedSheet(sheetId: string): Promise<SheetRecord> {

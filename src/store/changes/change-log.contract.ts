@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GoneMeanwhile } from '../../errors.ts'
 import { passTime } from '../leases/leases.contract.ts'
+import { newId } from '../new-id.ts'
 import type { ChangesToSend } from '../operations/operations.ts'
 import { accountWithSheet } from '../records.fixture.ts'
 import type { SheetRecord } from '../sheets/sheets.ts'
+import type { SqlDatabase } from '../sql/sql-database.ts'
 import type { Store } from '../store.ts'
 import type { StoreTest } from '../store-test.fixture.ts'
 import type { ChunkToLog, LogPosition, SeenChanges } from './change-log.ts'
+import { createChangeTexts, removeUnnamed } from './change-texts.ts'
+import { forgetBehind, logBehindHead } from './changes-of-writes.ts'
 
 const anything = Number.POSITIVE_INFINITY
 const dayMs = 24 * 60 * 60_000
@@ -20,6 +26,51 @@ export function changeLogContract(of: StoreTest): void {
     assert.match(after.epoch ?? '', /^[0-9A-Za-z]{8}$/)
     assert.deepEqual([after.head, after.floor, after.stateSeq, after.stateBytes], [0, 0, 0, 6])
     assert.deepEqual(await store.loggedState(sheet.id), { state: ['rows 0'], stateSeq: 0 })
+  })
+
+  of('a log is called what was promised where it begins with those rows, and nowhere else', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const before = await positionOf(store, sheet)
+    const promised = (firstEpoch: string) => ({ ...seenChangesOf(sheet, before, [], 'rows'), firstEpoch })
+    const [id = ''] = await begin(store, sheet, 'fence', changes(sheet, 'write', 1))
+    assert.equal(await store.logSeen(promised('AAAAAAAA')), 'writing')
+    assert.notEqual((await positionOf(store, sheet)).epoch, 'AAAAAAAA')
+    const applied = { sheetId: sheet.id, outcome: 'as_begun' } as const
+    await store.finishApplied(sheet.source, [{ id, answer: null }], applied)
+    assert.equal(await store.logSeen(promised('BBBBBBBB')), 'writing')
+    assert.notEqual((await positionOf(store, sheet)).epoch, 'BBBBBBBB')
+    const { sheet: other } = await accountWithSheet(store, 'other')
+    const first = {
+      ...seenChangesOf(other, await positionOf(store, other), [], 'rows'),
+      firstEpoch: 'CCCCCCCC',
+    }
+    assert.equal(await store.logSeen(first), 0)
+    assert.equal((await positionOf(store, other)).epoch, 'CCCCCCCC')
+    assert.equal(await store.logSeen({ ...first, firstEpoch: 'DDDDDDDD' }), 'overtaken')
+    assert.equal((await positionOf(store, other)).epoch, 'CCCCCCCC')
+  })
+
+  of('what the rows are is known by their hash until the log goes on', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const first = await positionOf(store, sheet)
+    assert.equal(first.contentHash, null)
+    await store.noteContent(sheet.id, { epoch: null, seq: 0 }, 'of no log')
+    await store.logSeen({ ...seenChangesOf(sheet, first, [], 'rows'), contentHash: 'one' })
+    const second = await positionOf(store, sheet)
+    assert.equal(second.contentHash, 'one')
+    const [id = ''] = await begin(store, sheet, 'fence', changes(sheet, 'write', 1))
+    assert.equal((await positionOf(store, sheet)).contentHash, 'one', 'it is not told yet')
+    await store.finishApplied(sheet.source, [{ id, answer: null }], {
+      sheetId: sheet.id,
+      outcome: 'as_begun',
+    })
+    const third = await positionOf(store, sheet)
+    assert.deepEqual([third.head, third.contentHash], [1, null])
+    await store.noteContent(sheet.id, { epoch: second.epoch, seq: 0 }, 'late')
+    await store.noteContent(sheet.id, { epoch: 'another', seq: 1 }, 'of another')
+    assert.equal((await positionOf(store, sheet)).contentHash, null)
+    await store.noteContent(sheet.id, { epoch: third.epoch, seq: 1 }, 'two')
+    assert.equal((await positionOf(store, sheet)).contentHash, 'two')
   })
 
   of(
@@ -361,7 +412,7 @@ export function changeLogContract(of: StoreTest): void {
     }
     assert.equal((await positionOf(store, sheet)).head, last)
     assert.equal(new Set(chunks.map(({ entries }) => entries)).size, chunks.length)
-    assert.equal(chunks.filter(({ entries }) => entries.includes('write')).length, 8)
+    assert.equal(chunks.filter(({ entries }) => String(entries).includes('write')).length, 8)
   })
 
   of('long changes take little room, and are read as they were written', async (store) => {
@@ -381,7 +432,304 @@ export function changeLogContract(of: StoreTest): void {
     )
     const { sinceStateBytes } = await positionOf(store, sheet)
     assert.ok(sinceStateBytes >= 2 * wide.length, 'the rows are written anew by how long the texts are')
-    assert.equal(await store.forgetOldChanges(wide.length), 0, 'both together take less than one of them')
+    assert.equal(
+      (await store.forgetOldChanges(wide.length)).chunks,
+      0,
+      'both together take less than one of them',
+    )
+  })
+
+  of(
+    'very long changes stay where they are, and are handed out part by part',
+    async (store, _clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const short = JSON.stringify(['Ж'.repeat(100_000)])
+      const long = JSON.stringify(['Ж'.repeat(150_000)])
+      const written = [short, long, short].map((entries) => ({ ...chunk('', 1), entries }))
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), written))
+      const chunks = await store.loggedChanges(sheet.id, 0, anything)
+      const [first, second, third] = chunks.map(({ entries }) => entries)
+      assert.deepEqual([first, third], [short, short])
+      assert.ok(second !== undefined && typeof second !== 'string')
+      assert.equal(second.bytes, Buffer.byteLength(long))
+      const parts = [await second.slice(0, 100_001), await second.slice(100_001, 300_000)]
+      assert.equal(Buffer.concat(parts).toString(), long)
+      assert.equal((await store.loggedChanges(sheet.id, 0, 300_000)).length, 2, 'it counts with its bytes')
+      const [id = ''] = await begin(store, sheet, 'fence', {
+        ...changes(sheet, '', 1),
+        chunks: [{ ...chunk('', 1), entries: long, operations: ['op_1'] }],
+      })
+      await store.finishApplied(sheet.source, [{ id, answer: null }], {
+        sheetId: sheet.id,
+        outcome: 'as_begun',
+      })
+      const ofWrite = (await store.chunkOfOperation(sheet.id, 'op_1'))?.entries
+      assert.ok(ofWrite !== undefined && typeof ofWrite !== 'string')
+      assert.equal(Buffer.from(await ofWrite.slice(0, 1_000_000)).toString(), long)
+      await database.kysely.updateTable('change_log').set({ epoch: 'another' }).execute()
+      await assert.rejects(second.slice(0, 10), GoneMeanwhile, 'another log may have the same numbers')
+    },
+  )
+
+  of(
+    'changes of a long write are read as they were written, each from any place',
+    async (store, _clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const finished = { sheetId: sheet.id, outcome: 'as_begun', textBytes: 7 } as const
+      const written = longChunks('first')
+      const [id = ''] = await begin(store, sheet, 'fence', { ...changes(sheet, '', 0), chunks: written })
+      assert.deepEqual(await store.loggedChanges(sheet.id, 0, anything), [])
+      assert.equal(await store.finishApplied(sheet.source, [{ id, answer: null }], finished), 4)
+      await holdsChunks(store, sheet, written)
+      assert.equal((await positionOf(store, sheet)).sinceStateBytes, 7)
+      const kept = await store.keptChangesBytes(sheet.accountId)
+      const bytes = written.reduce((sum, { entries }) => sum + Buffer.byteLength(entries), 0)
+      assert.ok(kept >= bytes && kept < bytes + 1_000, `${kept} of ${bytes} bytes are counted`)
+      const ofWrite = await store.chunkOfOperation(sheet.id, 'op_first')
+      assert.equal(ofWrite?.firstSeq, 2)
+      const seen = longChunks('second')
+      assert.equal(await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), seen)), 8)
+      await holdsChunks(store, sheet, [...written, ...seen])
+      const [third = ''] = await begin(store, sheet, 'fence 3', changes(sheet, 'guess', 1, false))
+      const placed = { sheetId: sheet.id, outcome: 'placed', chunks: longChunks('third') } as const
+      assert.equal(await store.finishApplied(sheet.source, [{ id: third, answer: null }], placed), 12)
+      assert.equal(await store.finishApplied(sheet.source, [{ id: third, answer: null }], placed), 12)
+      await holdsChunks(store, sheet, [...written, ...seen, ...placed.chunks])
+      assert.equal((await textIds(database)).size, 3, 'what was written ahead for nothing is gone')
+    },
+  )
+
+  of('of a long write that was void, or not begun, nothing is left', async (store, _clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    const long = { ...changes(sheet, '', 0), chunks: longChunks('void') }
+    const [id = ''] = await begin(store, sheet, 'fence 1', long)
+    await store.dropOperations([id])
+    const [void1] = await textIds(database)
+    assert.ok(void1 !== undefined)
+    const [second = ''] = await begin(store, sheet, 'fence 2', { ...long, chunks: longChunks('other') })
+    const [other, ...more] = await textIds(database)
+    assert.ok(other !== void1 && more.length === 0)
+    await store.dropOperations([second])
+    assert.equal(
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('look', 1)])),
+      1,
+    )
+    assert.equal((await textIds(database)).size, 0)
+    const operations = [{ id: null, accountId: sheet.accountId, sheetId: sheet.id, answer: '' }]
+    const sent = { source: sheet.source, fence: 'fence 3', place: '{}', operations }
+    const overtaken = { ...long, after: { epoch: 'AAAAAAAA', seq: 0 } }
+    assert.deepEqual(await store.beginSending({ ...sent, changes: overtaken }), { isOvertaken: true })
+    assert.equal((await textIds(database)).size, 0)
+    const late = { ...(await positionOf(store, sheet)), head: 0 }
+    assert.equal(await store.logSeen(seenChangesOf(sheet, late, longChunks('late'))), 'overtaken')
+    assert.equal((await textIds(database)).size, 0)
+    const [fourth = ''] = await begin(store, sheet, 'fence 4', { ...long, isPlaced: false })
+    const asBegun = { sheetId: sheet.id, outcome: 'as_begun' } as const
+    assert.equal(await store.finishApplied(sheet.source, [{ id: fourth, answer: null }], asBegun), 1)
+    assert.deepEqual(
+      JSON.parse((await positionOf(store, sheet)).unplaced ?? ''),
+      long.chunks.flatMap(({ entries }) => JSON.parse(entries) as unknown[]),
+    )
+    assert.equal((await textIds(database)).size, 0)
+  })
+
+  of('of two who write ahead for the same sheet each names its own', async (store, _clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    const position = await positionOf(store, sheet)
+    const looks = ['one', 'two', 'three'].map((name) => longChunks(name))
+    const outcomes = await Promise.all(
+      looks.map((chunks) => store.logSeen(seenChangesOf(sheet, position, chunks))),
+    )
+    const logged = looks.filter((_, at) => outcomes[at] === 4)
+    assert.equal(logged.length, 1)
+    await holdsChunks(store, sheet, logged[0] ?? [])
+    assert.equal((await textIds(database)).size, 1)
+  })
+
+  of(
+    'what was written ahead and is not there as a whole any more is written with its chunks',
+    async (store, clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const texts = createChangeTexts(database)
+      const harms = [
+        () => database.kysely.deleteFrom('change_text').where('nth', '=', 2).where('at', '>', 0).execute(),
+        () => database.kysely.deleteFrom('change_text').execute(),
+        () => passTime(database, clock, 31 * 60_000),
+        () => removeUnnamed(database.kysely, sheet.id),
+      ]
+      for (const [nth, harm] of harms.entries()) {
+        const long = { ...changes(sheet, '', 0), chunks: longChunks(`harm ${nth}`) }
+        const written = await texts.writeAhead(sheet.id, long.chunks)
+        await harm()
+        await database.kysely
+          .transaction()
+          .execute((transaction) => logBehindHead(transaction, long, written, database))
+        await database.kysely.updateTable('change_log').set({ head: 4 }).execute()
+        await holdsChunks(store, sheet, long.chunks)
+        await store.changeSheet(sheet.id, { historyDays: 0 })
+        await store.changeSheet(sheet.id, { historyDays: 7 })
+      }
+    },
+  )
+
+  of('what whoever was killed had written ahead goes, of any sheet', async (store, clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    const { sheet: other } = await accountWithSheet(store, 'other')
+    const texts = createChangeTexts(database)
+    const logged = longChunks('logged')
+    await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), logged))
+    const kept = await textIds(database)
+    await texts.writeAhead(sheet.id, longChunks('killed'))
+    await texts.writeAhead(other.id, longChunks('killed before its first change'))
+    await passTime(database, clock, 59 * 60_000)
+    await store.forgetOldChanges(anything)
+    assert.equal((await textIds(database)).size, 3, 'they may be about to be named')
+    await passTime(database, clock, 2 * 60_000)
+    const inAnotherServer = await texts.writeAhead(other.id, longChunks('in another server'))
+    await store.forgetOldChanges(anything)
+    assert.deepEqual(await textIds(database), kept.add(inAnotherServer?.textId ?? ''))
+    assert.deepEqual(await unnamedIds(database), new Set([inAnotherServer?.textId]))
+    await holdsChunks(store, sheet, logged)
+  })
+
+  of(
+    'what whoever was killed had left when its changes were forgotten goes, whatever else was logged with it',
+    async (store, clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const long = { ...changes(sheet, '', 0), chunks: longChunks('void') }
+      const [id = ''] = await begin(store, sheet, 'fence 1', long)
+      await store.dropOperations([id])
+      const left = await database.kysely
+        .transaction()
+        .execute((transaction) => forgetBehind(transaction, sheet.id, 2, database))
+      assert.equal(left.length, 2)
+      const nths = async () => {
+        const rows = await database.kysely.selectFrom('change_text').select('nth').execute()
+        return new Set(rows.map(({ nth }) => nth))
+      }
+      assert.equal((await nths()).size, 4)
+      await passTime(database, clock, 61 * 60_000)
+      await store.forgetOldChanges(anything)
+      assert.deepEqual(await nths(), new Set([0, 1]))
+    },
+  )
+
+  of(
+    'what is written ahead for a log that goes goes with it, a little at a time',
+    async (store, _clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const texts = createChangeTexts(database)
+      for (let nth = 0; nth < 4; nth++) await texts.writeAhead(sheet.id, longChunks(`killed ${nth}`))
+      let isGone = false
+      const going = store.changeSheet(sheet.id, { historyDays: 0 }).then(() => {
+        isGone = true
+      })
+      const seen = new Set<number>()
+      while (!isGone) {
+        const { count } = await database.kysely
+          .selectFrom('change_text')
+          .select((of) => of.fn.countAll<number | string>().as('count'))
+          .executeTakeFirstOrThrow()
+        seen.add(Number(count))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      await going
+      assert.ok(seen.size > 4, `in steps: ${[...seen].join(' ')}`)
+      assert.equal((await textIds(database)).size, 0)
+      assert.equal((await unnamedIds(database)).size, 0)
+    },
+  )
+
+  of('what is being named is removed by nobody', async (store, _clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    const long = { ...changes(sheet, '', 0), chunks: longChunks('named') }
+    const written = await createChangeTexts(database).writeAhead(sheet.id, long.chunks)
+    let removing: Promise<void> | undefined
+    await database.kysely.transaction().execute(async (transaction) => {
+      await logBehindHead(transaction, long, written, database)
+      removing = removeUnnamed(database.kysely, sheet.id)
+      await sleep(100)
+    })
+    await removing
+    await database.kysely.updateTable('change_log').set({ head: 4 }).execute()
+    await holdsChunks(store, sheet, long.chunks)
+  })
+
+  for (const what of ['a sheet', 'an account'] as const)
+    of(`${what} ends, whatever is logged for it in that moment`, async (store, _clock, database) => {
+      const texts = createChangeTexts(database)
+      const untilGone = async (work: () => Promise<unknown>) => {
+        await assert.rejects(async () => {
+          for (;;) {
+            await work().catch((error: unknown) => {
+              // Of two that wait for each other one is ended, whichever it is.
+              if (!database.isDeadlock(error)) throw error
+            })
+            // An embedded store answers without a look at anything else.
+            await sleep(1)
+          }
+        }, GoneMeanwhile)
+      }
+      for (let round = 0; round < 6; round++) {
+        const { account, sheet } = await accountWithSheet(store, `round-${round}`)
+        const { id, source } = sheet
+        if (round % 2 === 0) {
+          const begun = await positionOf(store, sheet)
+          await store.logSeen(seenChangesOf(sheet, begun, [chunk('look', 1)], 'rows'))
+        }
+        const logs = async () => {
+          if (!(await store.sheetById(id))) throw new GoneMeanwhile()
+          await store.logSeen(
+            seenChangesOf(sheet, await positionOf(store, sheet), [chunk('look', 1)], 'rows'),
+          )
+        }
+        const long = [{ ...chunk('', 1), entries: JSON.stringify(['x'.repeat(600_000)]) }]
+        const claims = () =>
+          store.claimOperation(
+            {
+              ...{ id: newId('op'), accountId: account.id, sheetId: id, source },
+              ...{ idempotencyKey: newId('op'), fingerprint: 'f' },
+            },
+            dayMs,
+          )
+        const adding = [() => texts.writeAhead(id, long), logs, claims].map(untilGone)
+        await sleep(30)
+        if (what === 'a sheet') await store.deleteSheet(id)
+        else await store.deleteAccount(account.id)
+        await Promise.all(adding)
+        assert.equal((await textIds(database)).size, 0)
+      }
+    })
+
+  of('the texts of long changes are forgotten with them', async (store, clock, database) => {
+    const { sheet } = await accountWithSheet(store)
+    const log = async (name: string) => {
+      await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), longChunks(name), 'rows'))
+    }
+    await log('old')
+    const old = (await store.loggedChanges(sheet.id, 0, anything))[2]?.entries
+    assert.ok(typeof old === 'object')
+    await passTime(database, clock, 8 * dayMs)
+    await log('new')
+    assert.equal((await store.forgetOldChanges(anything)).chunks, 4)
+    assert.equal((await textIds(database)).size, 1)
+    await assert.rejects(old.slice(0, 10), GoneMeanwhile)
+    await log('newer')
+    await store.forgetOldChanges(1_000_000)
+    const { count } = await database.kysely
+      .selectFrom('change_text')
+      .select((of) => of.fn.countAll<number | string>().as('count'))
+      .executeTakeFirstOrThrow()
+    const left = await store.loggedChanges(sheet.id, 0, anything)
+    assert.ok(left.length < 4 && Number(count) <= left.length, `${count} pieces of ${left.length} chunks`)
+    await log('newest')
+    await store.changeSheet(sheet.id, { historyDays: 0 })
+    assert.equal((await textIds(database)).size, 0)
+    await store.changeSheet(sheet.id, { historyDays: 7 })
+    await log('after it')
+    await store.deleteSheet(sheet.id)
+    assert.equal((await textIds(database)).size, 0)
+    assert.equal((await unnamedIds(database)).size, 0)
   })
 
   of(
@@ -391,9 +739,9 @@ export function changeLogContract(of: StoreTest): void {
       await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('old', 2)], 'rows'))
       await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('needed', 1)]))
       await passTime(database, clock, 6 * dayMs)
-      assert.equal(await store.forgetOldChanges(anything), 0)
+      assert.deepEqual(await store.forgetOldChanges(anything), { chunks: 0, accountsOverShare: [] })
       await passTime(database, clock, 2 * dayMs)
-      assert.equal(await store.forgetOldChanges(anything), 1)
+      assert.deepEqual(await store.forgetOldChanges(anything), { chunks: 1, accountsOverShare: [] })
       const position = await positionOf(store, sheet)
       assert.deepEqual([position.floor, position.head, position.isBroken], [2, 3, false])
       assert.equal((await store.loggedChanges(sheet.id, 0, anything)).length, 1)
@@ -407,11 +755,15 @@ export function changeLogContract(of: StoreTest): void {
     for (let n = 0; n < 10; n++) {
       await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk(`${n}${long}`, 1)]))
     }
-    assert.equal(await store.forgetOldChanges(anything), 0)
-    assert.equal(await store.forgetOldChanges(5_000), 6)
+    assert.deepEqual(await store.forgetOldChanges(anything), { chunks: 0, accountsOverShare: [] })
+    assert.deepEqual(await store.forgetOldChanges(5_000), {
+      chunks: 6,
+      accountsOverShare: [sheet.accountId],
+    })
+    assert.ok((await store.keptChangesBytes(sheet.accountId)) <= 5_000)
     const position = await positionOf(store, sheet)
     assert.deepEqual([position.floor, position.isBroken, position.stateSeq], [6, true, null])
-    assert.equal(await store.forgetOldChanges(5_000), 0)
+    assert.deepEqual((await store.forgetOldChanges(5_000)).accountsOverShare, [])
     await store.logSeen(seenChangesOf(sheet, position, [chunk('reset', 1)], 'rows anew'))
     assert.equal((await positionOf(store, sheet)).isBroken, false)
   })
@@ -430,7 +782,14 @@ export function changeLogContract(of: StoreTest): void {
       await store.logSeen(seenChangesOf(sheet, await positionOf(store, sheet), [chunk('look', 1)], 'rows'))
       assert.notEqual((await positionOf(store, sheet)).epoch, position.epoch)
       await store.deleteSheet(sheet.id)
-      for (const table of ['change_chunk', 'change_log', 'change_operation', 'change_state'] as const) {
+      for (const table of [
+        'change_chunk',
+        'change_text',
+        'unnamed_text',
+        'change_log',
+        'change_operation',
+        'change_state',
+      ] as const) {
         assert.deepEqual(await database.kysely.selectFrom(table).selectAll().execute(), [])
       }
     },
@@ -460,6 +819,54 @@ async function positionOf(store: Store, { id }: SheetRecord): Promise<LogPositio
   return position
 }
 
+/** Together longer than what is written in one go: letters of one to four bytes, short and long, packed and not. */
+function longChunks(name: string): ChunkToLog[] {
+  const entries = [
+    [name],
+    ['x'.repeat(200_000), name],
+    // The first piece would end between the two halves of a character.
+    [`xxx${'aЖ€😀'.repeat(100_001)}`, name],
+    [Buffer.from(name.repeat(30_000)).toString('base64')],
+  ]
+  return entries.map((texts, nth) => ({
+    ...chunk('', 1),
+    entries: JSON.stringify(texts),
+    ...(nth % 2 === 1 && { operations: [`op_${name}`] }),
+  }))
+}
+
+async function holdsChunks(store: Store, { id }: SheetRecord, written: readonly ChunkToLog[]): Promise<void> {
+  const chunks = await store.loggedChanges(id, 0, anything)
+  assert.equal(chunks.length, written.length)
+  for (const [at, { entries }] of chunks.entries()) {
+    const expected = Buffer.from(written[at]?.entries ?? '')
+    const isLong = expected.byteLength > 256 * 1024
+    assert.equal(typeof entries, isLong ? 'object' : 'string')
+    if (typeof entries === 'string') {
+      assert.equal(entries, expected.toString())
+      continue
+    }
+    assert.equal(entries.bytes, expected.byteLength)
+    const steps = [1, 100_003, 262_144, 524_288, 700_001, 2_000_000]
+    for (const from of [0, 1, 262_143, 262_145, 600_000, expected.byteLength - 1]) {
+      for (const count of steps) {
+        const slice = await entries.slice(from, count)
+        assert.ok(expected.subarray(from, from + count).equals(slice), `${count} bytes from ${from}`)
+      }
+    }
+  }
+}
+
+async function textIds({ kysely }: SqlDatabase): Promise<Set<string>> {
+  const rows = await kysely.selectFrom('change_text').select('text_id').execute()
+  return new Set(rows.map(({ text_id }) => text_id))
+}
+
+async function unnamedIds({ kysely }: SqlDatabase): Promise<Set<string>> {
+  const rows = await kysely.selectFrom('unnamed_text').select('text_id').execute()
+  return new Set(rows.map(({ text_id }) => text_id))
+}
+
 function chunk(text: string, count: number): ChunkToLog {
   return { entries: JSON.stringify([text]), count, atMs: 5 }
 }
@@ -482,6 +889,7 @@ function seenChangesOf(
     position,
     chunks,
     identity: '',
+    contentHash: `hash of ${chunks.length}`,
     state: typeof state === 'string' ? [state] : state,
   }
 }

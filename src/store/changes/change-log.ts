@@ -12,7 +12,7 @@ export interface ChangeLogStore {
   loggedState(sheetId: string): Promise<{ state: string[]; stateSeq: number } | null>
   /**
    * Chunks with changes after this one, oldest first, whole ones, until they have so many bytes; at least one where there is any. None that begins
-   * after `upToSeq`.
+   * after `upToSeq`. The entries of long ones stay where they are.
    */
   loggedChanges(sheetId: string, afterSeq: number, maxBytes: number, upToSeq?: number): Promise<ChangeChunk[]>
   /** The first chunk that has changes of a write; null where there is none, or where not all that there were are kept. */
@@ -22,13 +22,23 @@ export interface ChangeLogStore {
    * write was finished or is being sent, which the rows may have or not ('writing'). Returns the number of the last change.
    */
   logSeen(seen: SeenChanges): Promise<number | 'overtaken' | 'writing'>
+  /** The rows after the last change, where that is still the last one, have this hash. */
+  noteContent(sheetId: string, place: LogPlace, contentHash: string): Promise<void>
   /** There is a difference that could not be logged, because of writes: until the next look that is. */
   wantLook(sheetId: string): Promise<void>
   /**
    * Forgets changes that are older than their sheet keeps them, a few at a time, and the oldest of accounts that keep more than
-   * `maxAccountBytes`. Returns how many chunks went.
+   * `maxAccountBytes`.
    */
-  forgetOldChanges(maxAccountBytes: number): Promise<number>
+  forgetOldChanges(maxAccountBytes: number): Promise<ForgottenChanges>
+  /** What an account keeps of changes, and of the rows that they are told from. */
+  keptChangesBytes(accountId: string): Promise<number>
+}
+
+export interface ForgottenChanges {
+  chunks: number
+  /** The ids of accounts that lost some before their time. */
+  accountsOverShare: string[]
 }
 
 export interface LogPosition {
@@ -42,6 +52,8 @@ export interface LogPosition {
   /** The key column of what was logged, '' for none. */
   identity: string
   isBroken: boolean
+  /** The hash of the rows as they are after the last change; null where that is not known. */
+  contentHash: string | null
   unplaced: string | null
   /** For how long a difference is known that could not be logged, because of writes; null where there is none. */
   lookWantedForMs: number | null
@@ -69,7 +81,19 @@ export interface ChangeChunk {
   firstSeq: number
   lastSeq: number
   atMs: number
-  entries: string
+  entries: string | LongEntries
+}
+
+/** JSON that is too long to be taken out of the store in one go: a part at a time. */
+export interface LongEntries {
+  /** How many it is as UTF-8. */
+  bytes: number
+  /** Throws `GoneMeanwhile` where it was forgotten. */
+  slice(from: number, bytes: number): Promise<Uint8Array>
+}
+
+export function lengthOfEntries({ entries }: Pick<ChangeChunk, 'entries'>): number {
+  return typeof entries === 'string' ? entries.length : entries.bytes
 }
 
 export interface SeenChanges {
@@ -81,6 +105,10 @@ export interface SeenChanges {
   identity: string
   /** The rows as they were seen, in pieces; null = the former ones and the changes are enough. */
   state: readonly string[] | null
+  /** That of all rows as they were seen. */
+  contentHash: string
+  /** What the log is called where it begins with these rows, and nowhere else: whoever was shown them knows it already. */
+  firstEpoch?: string
 }
 
 /** What became of the changes of a batch, which `beginSending` has put behind the head. */

@@ -1,3 +1,4 @@
+import { setImmediate as takeTurn } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { Tables } from '../sql/schema.ts'
@@ -131,8 +132,4 @@ interface PiecesToInsert {
   stateId: string
   from: number
   pieces: readonly string[]
-}
-
-function takeTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

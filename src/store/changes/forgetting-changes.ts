@@ -1,8 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
-import type { ChangeLogStore } from './change-log.ts'
+import type { ChangeLogStore, ForgottenChanges } from './change-log.ts'
 import { type ChangeStates, removeState } from './change-states.ts'
+import { type ChangeTexts, noteUnnamed, removeUnnamed } from './change-texts.ts'
+import { textsNamedBy } from './changes-of-writes.ts'
 
 /** SQLite deletes on the thread that serves everyone. */
 const forgottenTogether = 100
@@ -22,18 +24,32 @@ interface ForgottenChunk {
   first_seq: number
   last_seq: number
   bytes: number
+  text_id: string | null
+  text_nth: number | null
 }
+
+const forgottenColumns = [
+  'change_chunk.sheet_id',
+  'first_seq',
+  'last_seq',
+  'change_chunk.bytes',
+  'text_id',
+  'text_nth',
+] as const
 
 /** Forgets what is older than its sheet keeps, and the oldest of accounts that keep too much. */
 export function createForgetting(
   database: SqlDatabase,
   states: ChangeStates,
+  texts: ChangeTexts,
 ): ChangeLogStore['forgetOldChanges'] {
   const { kysely } = database
 
   return async (maxAccountBytes) => {
     const old = await forgetByAge()
-    return old + (await forgetByBytes(maxAccountBytes))
+    const over = await forgetByBytes(maxAccountBytes)
+    await texts.removeAbandoned()
+    return { ...over, chunks: old + over.chunks }
   }
 
   /** What comes after the state is needed to know the rows. */
@@ -47,7 +63,7 @@ export function createForgetting(
         .whereRef('last_seq', '<=', 'state_seq')
         .orderBy('logged_at_ms')
         .limit(forgottenTogether)
-        .select(['change_chunk.sheet_id', 'first_seq', 'last_seq', 'change_chunk.bytes'])
+        .select(forgottenColumns)
         .execute()
       await forget(old)
       count += old.length
@@ -56,8 +72,8 @@ export function createForgetting(
     }
   }
 
-  async function forgetByBytes(maxAccountBytes: number): Promise<number> {
-    let count = 0
+  async function forgetByBytes(maxAccountBytes: number): Promise<ForgottenChanges> {
+    let chunks = 0
     const over = await kysely
       .selectFrom('change_log')
       .groupBy('account_id')
@@ -74,7 +90,7 @@ export function createForgetting(
           .orderBy('logged_at_ms')
           .orderBy('first_seq')
           .limit(forgottenTogether)
-          .select(['change_chunk.sheet_id', 'first_seq', 'last_seq', 'change_chunk.bytes'])
+          .select(forgottenColumns)
           .execute()
         if (oldest.length === 0) {
           await forgetStates(account_id)
@@ -87,23 +103,26 @@ export function createForgetting(
           left -= chunk.bytes
         }
         await forget(going)
-        count += going.length
+        chunks += going.length
         await new Promise<void>((resolve) => setImmediate(resolve))
       }
     }
-    return count
+    return { chunks, accountsOverShare: over.map(({ account_id }) => account_id) }
   }
 
   /** A log whose state cannot be told any more without them says so at the next look. */
   async function forget(chunks: readonly ForgottenChunk[]): Promise<void> {
     if (chunks.length === 0) return
     await kysely.transaction().execute(async (transaction) => {
-      for (const { sheet_id, first_seq, last_seq, bytes } of chunks) {
+      for (const chunk of chunks) {
+        const { sheet_id, first_seq, last_seq, bytes } = chunk
+        await holdLogsOn(transaction, [sheet_id])
         const { numDeletedRows } = await transaction
           .deleteFrom('change_chunk')
           .where((of) => of.and({ sheet_id, first_seq }))
           .executeTakeFirst()
         if (numDeletedRows !== 1n) continue
+        await noteUnnamed(transaction, sheet_id, textsNamedBy([chunk]), database)
         // Of a write of which a part is gone, the rest is no use either.
         await transaction
           .deleteFrom('change_operation')
@@ -123,6 +142,7 @@ export function createForgetting(
         await breakStateBefore(transaction, sheet_id, last_seq)
       }
     })
+    for (const chunk of chunks) await texts.remove(chunk.sheet_id, textsNamedBy([chunk]))
     await removeStatesOf([...new Set(chunks.map(({ sheet_id }) => sheet_id))])
   }
 
@@ -156,16 +176,22 @@ export function createForgetting(
  * Shortens logs that are about to go, from their beginning and in short steps, as those are shortened that grow too long: in one
  * statement a long one would keep everybody waiting. In between, whoever reads it is told where it begins by then.
  */
-export async function shortenLogs(kysely: Kysely<Tables>, sheetIds: readonly string[]): Promise<void> {
+export async function shortenLogs(database: SqlDatabase, sheetIds: readonly string[]): Promise<void> {
+  const { kysely } = database
   for (const sheetId of sheetIds) {
     const log = await kysely
       .selectFrom('change_log')
       .where('sheet_id', '=', sheetId)
       .select('head')
       .executeTakeFirst()
-    while (log && (await forgetFirst(kysely, sheetId, log.head))) {
+    while (log) {
+      const isLast = await forgetFirst(database, sheetId, log.head)
+      await removeUnnamed(kysely, sheetId)
+      if (isLast) break
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
+    // A log may not have been begun yet, and what goes into it written ahead.
+    if (!log) await removeUnnamed(kysely, sheetId)
     const broken = await kysely
       .updateTable('change_log')
       .set(brokenLog)
@@ -176,25 +202,32 @@ export async function shortenLogs(kysely: Kysely<Tables>, sheetIds: readonly str
   }
 }
 
-/** Whether there may be more. What is logged meanwhile stays, so that this has an end. */
-async function forgetFirst(kysely: Kysely<Tables>, sheetId: string, upToSeq: number): Promise<boolean> {
-  return kysely.transaction().execute(async (transaction) => {
-    // Held first: whoever logs, or forgets by age, does the same.
-    await transaction
-      .updateTable('change_log')
-      .set((of) => ({ head: of.ref('head') }))
-      .where('sheet_id', '=', sheetId)
-      .execute()
+/** Before anything else of a log, or of its sheet, is held: whoever logs does the same. */
+export async function holdLogsOn(
+  on: Pick<Kysely<Tables>, 'updateTable'>,
+  sheetIds: readonly string[],
+): Promise<void> {
+  await on
+    .updateTable('change_log')
+    .set((of) => ({ head: of.ref('head') }))
+    .where('sheet_id', 'in', sheetIds)
+    .execute()
+}
+
+/** What is logged meanwhile stays, so that this has an end. */
+async function forgetFirst(database: SqlDatabase, sheetId: string, upToSeq: number): Promise<boolean> {
+  return database.kysely.transaction().execute(async (transaction) => {
+    await holdLogsOn(transaction, [sheetId])
     const oldest = await transaction
       .selectFrom('change_chunk')
       .where('sheet_id', '=', sheetId)
       .where('last_seq', '<=', upToSeq)
       .orderBy('first_seq')
       .limit(shortenedTogether)
-      .select(['first_seq', 'last_seq', 'bytes'])
+      .select(['first_seq', 'last_seq', 'bytes', 'text_id', 'text_nth'])
       .execute()
     const last = oldest.at(-1)
-    if (!last) return false
+    if (!last) return true
     const bytes = oldest.reduce((sum, chunk) => sum + chunk.bytes, 0)
     await transaction
       .deleteFrom('change_operation')
@@ -218,7 +251,8 @@ async function forgetFirst(kysely: Kysely<Tables>, sheetId: string, upToSeq: num
       .where('sheet_id', '=', sheetId)
       .execute()
     await breakStateBefore(transaction, sheetId, last.last_seq)
-    return oldest.length === shortenedTogether
+    await noteUnnamed(transaction, sheetId, textsNamedBy(oldest), database)
+    return oldest.length < shortenedTogether
   })
 }
 
@@ -241,7 +275,14 @@ export async function deleteLogsOn(
   on: Pick<Kysely<Tables>, 'deleteFrom'>,
   sheetIds: readonly string[],
 ): Promise<void> {
-  for (const table of ['change_operation', 'change_chunk', 'change_state', 'change_log'] as const) {
+  for (const table of [
+    'change_operation',
+    'change_chunk',
+    'change_text',
+    'unnamed_text',
+    'change_state',
+    'change_log',
+  ] as const) {
     await on.deleteFrom(table).where('sheet_id', 'in', sheetIds).execute()
   }
 }

@@ -156,6 +156,8 @@ const byTheStoresClock: { [T in keyof Tables]?: (keyof Tables[T] & string)[] } =
   change_chunk: ['logged_at_ms'],
   change_log: ['look_wanted_at_ms'],
   change_state: ['made_at_ms'],
+  change_text: ['made_at_ms'],
+  unnamed_text: ['since_ms'],
   sheet_look: ['followed_until_ms', 'looked_at_ms'],
   webhook: ['due_at_ms', 'failing_since_ms', 'former_until_ms'],
 }

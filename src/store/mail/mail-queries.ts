@@ -7,12 +7,24 @@ export function createMailQueries(database: SqlDatabase): MailStore {
   const { kysely } = database
   return {
     addMail: (mail) => addMailOn(kysely, database, mail),
-    async takeDueMail(holdMs) {
+    async accountsWithDueMail(limit) {
+      const rows = await kysely
+        .selectFrom('mail')
+        .where('due_at_ms', '<=', database.nowMs())
+        .groupBy('account_id')
+        .orderBy((of) => of.fn.min('due_at_ms'))
+        .limit(limit)
+        .select('account_id')
+        .execute()
+      return rows.map(({ account_id }) => account_id)
+    },
+    async takeDueMail(holdMs, accountId) {
       for (;;) {
         const nowMs = database.nowMs()
         const due = await kysely
           .selectFrom('mail')
           .where('due_at_ms', '<=', nowMs)
+          .$if(accountId !== undefined, (mails) => mails.where('account_id', '=', accountId ?? ''))
           .orderBy('due_at_ms')
           .orderBy('id')
           .limit(1)

@@ -58,6 +58,18 @@ export function mailContract(of: StoreTest): void {
     assert.equal((await store.takeDueMail(holdMs))?.attempts, 3)
   })
 
+  of('accounts with mail that is due are told, and each can be served by itself', async (store) => {
+    const [{ id: many }, { id: one }] = [await newAccount(store, 'acme'), await newAccount(store, 'globex')]
+    for (const id of ['a', 'b', 'c']) await store.addMail(mailTo(many, id))
+    await store.addMail(mailTo(one, 'd'))
+    assert.deepEqual((await store.accountsWithDueMail(10)).sort(), [many, one].sort())
+    assert.equal((await store.accountsWithDueMail(1)).length, 1)
+    assert.equal((await store.takeDueMail(holdMs, one))?.id, 'd')
+    assert.equal(await store.takeDueMail(holdMs, one), null, 'it is in somebody’s hands')
+    assert.deepEqual(await store.accountsWithDueMail(10), [many])
+    assert.equal((await store.takeDueMail(holdMs, many))?.accountId, many)
+  })
+
   of('a mail whose time is over still comes, and says so', async (store, clock, database) => {
     const { id: accountId } = await newAccount(store, 'acme')
     await store.addMail(mailTo(accountId, 'a', minuteMs))

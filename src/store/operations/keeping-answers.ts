@@ -43,7 +43,7 @@ export async function keepAnswers(
     const keptBytes = bytesOf(row.answer)
     const more = keptBytes - row.kept_bytes
     const room = (rooms.get(row.account_id) ?? Number.POSITIVE_INFINITY) - more
-    if (room < 0) {
+    if (room < row.leavesBytes) {
       noRoomAt.push(row.at)
       continue
     }
@@ -66,8 +66,8 @@ export function chargeOf({ account_id, created_at_ms }: CountedRow, bytes: numbe
 
 /** One that is no longer open is not told of here, but when it is to be sent. */
 async function findKeyedOperations(transaction: Transaction<Tables>, operations: readonly OperationToSend[]) {
-  const keyed: (CountedRow & { id: string; at: number; answer: string })[] = []
-  for (const [at, { id, answer }] of operations.entries()) {
+  const keyed: (CountedRow & { id: string; at: number; answer: string; leavesBytes: number })[] = []
+  for (const [at, { id, answer, leavesBytes = 0 }] of operations.entries()) {
     if (id === null) continue
     const row = await transaction
       .selectFrom('operation')
@@ -76,7 +76,7 @@ async function findKeyedOperations(transaction: Transaction<Tables>, operations:
       .where('state', 'in', ['queued', 'sending'])
       .select(['account_id', 'created_at_ms', 'kept_bytes'])
       .executeTakeFirst()
-    if (row) keyed.push({ ...row, id, at, answer })
+    if (row) keyed.push({ ...row, id, at, answer, leavesBytes })
   }
   return keyed
 }

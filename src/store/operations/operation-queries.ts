@@ -1,5 +1,6 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { StoreFailure } from '../../errors.ts'
+import { areLongTogether, type ChangeTexts, type NamedText, namesOf } from '../changes/change-texts.ts'
 import { headOf, LogOvertaken, logBehindHead, tellBehindHead } from '../changes/changes-of-writes.ts'
 import { isInOtherHands } from '../leases/lease-queries.ts'
 import type { Lease } from '../leases/leases.ts'
@@ -7,25 +8,28 @@ import { newId } from '../new-id.ts'
 import { countWriteOn } from '../sheets/sheet-queries.ts'
 import type { OperationState, OperationTable, Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
+import { finished, forgetFinishedBefore } from './forgetting-operations.ts'
 import { charge, findKeptAnswers, forgetOldUse, type JournalCharge } from './journal-use.ts'
 import { bytesOf, chargeOf, keepAnswers, NoRoomLeft } from './keeping-answers.ts'
 import type {
   Batch,
+  NoRoom,
   OperationOutcome,
   OperationRecord,
   OperationStore,
   OperationToSend,
+  Overtaken,
   StoredClaim,
 } from './operations.ts'
 
 const unfinished: readonly OperationState[] = ['queued', 'sending']
-const finished: readonly OperationState[] = ['applied', 'refused']
-/** SQLite deletes on the thread that serves everyone, and answers may be large. */
-const forgottenTogether = 100
-const forgottenBytesTogether = 4 * 1024 * 1024
 
 /** One statement for each operation, never `in (…)` over a batch: each size would be another statement to prepare. */
-export function createOperationQueries(database: SqlDatabase, instanceId: string): OperationStore {
+export function createOperationQueries(
+  database: SqlDatabase,
+  instanceId: string,
+  texts: ChangeTexts,
+): OperationStore {
   const { kysely } = database
 
   return {
@@ -87,12 +91,18 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     },
 
     async beginSending(batch) {
-      return kysely
+      const { changes } = batch
+      if (changes && areLongTogether(changes.chunks)) {
+        const refused = await refusalOf(batch)
+        if (refused) return refused
+      }
+      const written = changes ? await texts.writeAhead(changes.sheetId, changes.chunks) : null
+      let left: NamedText[] = []
+      const begun = await kysely
         .transaction()
         .execute(async (transaction) => {
-          if (batch.lease) await mustBeOurs(transaction, batch.lease)
-          const kept = await keepAnswers(transaction, batch, database)
-          if (batch.changes) await logBehindHead(transaction, batch.changes, database)
+          const kept = await mayBegin(transaction, batch)
+          if (changes) left = await logBehindHead(transaction, changes, written, database)
           const ids: string[] = []
           for (const operation of batch.operations) {
             ids.push(await send(transaction, batch, operation, kept.get(operation.id) ?? 0))
@@ -100,21 +110,29 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
           return ids
         })
         .catch((error: unknown) => {
-          if (error instanceof NoRoomLeft) return error.noRoom
-          if (error instanceof LogOvertaken) return { isOvertaken: true } as const
+          left = namesOf(written)
+          const refused = refusalIn(error)
+          if (refused) return refused
+          // Whoever was not heard may have begun it: what was written ahead is perhaps named by now.
           throw error
         })
+      if (changes) await texts.remove(changes.sheetId, left)
+      return begun
     },
     async finishApplied(source, outcomes, changes = null) {
-      return kysely.transaction().execute(async (transaction) => {
+      const written =
+        changes?.outcome === 'placed' ? await texts.writeAhead(changes.sheetId, changes.chunks) : null
+      const { lastSeq, left } = await kysely.transaction().execute(async (transaction) => {
         const ended = await finish(transaction, 'applied', outcomes)
         await countWriteOn(transaction, source)
-        if (changes === null) return null
+        if (changes === null) return { lastSeq: null, left: [] }
         // Who was not heard the first time may come back when others are sending: what is behind the head is theirs by then.
         return ended === 0
-          ? headOf(transaction, changes.sheetId)
-          : tellBehindHead(transaction, changes, database)
+          ? { lastSeq: await headOf(transaction, changes.sheetId), left: namesOf(written) }
+          : tellBehindHead(transaction, changes, written, database)
       })
+      if (changes) await texts.remove(changes.sheetId, left)
+      return lastSeq
     },
     async finishRefused(outcomes) {
       await kysely.transaction().execute((transaction) => finish(transaction, 'refused', outcomes))
@@ -172,23 +190,30 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
     keptAnswers: (accountId, keepMs) => findKeptAnswers(kysely, accountId, keepMs, database.nowMs()),
     async forgetOldOperations(finishedForMs) {
       await forgetOldUse(kysely, finishedForMs, database.nowMs())
-      for (let count = 0; ; ) {
-        const old = await kysely
-          .selectFrom('operation')
-          .where('finished_at_ms', '<', ago(finishedForMs))
-          .orderBy('finished_at_ms')
-          .limit(forgottenTogether)
-          .select(['id', 'kept_bytes'])
-          .execute()
-        const some = old.slice(0, countWithin(old, forgottenBytesTogether))
-        await kysely.transaction().execute(async (transaction) => {
-          for (const { id } of some) await transaction.deleteFrom('operation').where('id', '=', id).execute()
-        })
-        count += some.length
-        if (some.length === old.length && old.length < forgottenTogether) return count
-        await new Promise<void>((resolve) => setImmediate(resolve))
-      }
+      return forgetFinishedBefore(database, ago(finishedForMs))
     },
+  }
+
+  async function mayBegin(transaction: Transaction<Tables>, batch: Batch) {
+    if (batch.lease) await mustBeOurs(transaction, batch.lease)
+    return keepAnswers(transaction, batch, database)
+  }
+
+  /** Before megabytes are written for it: what is taken back stays on the disk. Asked again where it counts. */
+  async function refusalOf(batch: Batch): Promise<NoRoom | Overtaken | null> {
+    return kysely
+      .transaction()
+      .execute(async (transaction) => {
+        await mayBegin(transaction, batch)
+        if (batch.changes) await logBehindHead(transaction, { ...batch.changes, chunks: [] }, null, database)
+        throw new OnlyAsked()
+      })
+      .catch((error: unknown) => {
+        if (error instanceof OnlyAsked) return null
+        const refused = refusalIn(error)
+        if (refused) return refused
+        throw error
+      })
   }
 
   function inNobodysHands() {
@@ -288,14 +313,14 @@ export function createOperationQueries(database: SqlDatabase, instanceId: string
   }
 }
 
-/** How many of the first have so many bytes together; one at least. */
-function countWithin(rows: readonly { kept_bytes: number }[], mostBytes: number): number {
-  let bytes = 0
-  const past = rows.findIndex(({ kept_bytes }) => {
-    bytes += kept_bytes
-    return bytes > mostBytes
-  })
-  return past === -1 ? rows.length : Math.max(1, past)
+/** Thrown, so that the transaction is taken back. */
+class OnlyAsked extends Error {
+  override readonly name = 'OnlyAsked'
+}
+
+function refusalIn(error: unknown): NoRoom | Overtaken | null {
+  if (error instanceof NoRoomLeft) return error.noRoom
+  return error instanceof LogOvertaken ? { isOvertaken: true } : null
 }
 
 async function setKeptBytes(transaction: Transaction<Tables>, id: string, keptBytes: number): Promise<void> {

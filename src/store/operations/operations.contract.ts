@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setImmediate as takeTurn } from 'node:timers/promises'
 import { asideMs, passTime } from '../leases/leases.contract.ts'
 import { newId } from '../new-id.ts'
 import { accountWithSheet, newAccount, newSheet } from '../records.fixture.ts'
@@ -116,6 +117,58 @@ export function operationsContract(of: StoreTest): void {
     )
     assert.deepEqual(await findUnfinished(store), before)
   })
+
+  of(
+    'the journal of a sheet that is deleted goes in steps, and nothing more is taken for it meanwhile',
+    async (store, _clock, { kysely }) => {
+      const { account, sheet } = await accountWithSheet(store)
+      const kept = await store.createSheet(newSheet(account.id, 'kept'))
+      assert.ok(typeof kept === 'object')
+      await claim(store, kept, 'of another sheet')
+      await claim(store, sheet, 'not settled')
+      const ended = Array.from({ length: 450 }, (_, n) => ({
+        id: newId('op'),
+        account_id: account.id,
+        sheet_id: sheet.id,
+        source: sheet.source,
+        idempotency_key: `k${n}`,
+        state: 'applied' as const,
+        created_at_ms: 1,
+        finished_at_ms: 1,
+      }))
+      for (let from = 0; from < ended.length; from += 50)
+        await kysely
+          .insertInto('operation')
+          .values(ended.slice(from, from + 50))
+          .execute()
+      let isGone = false
+      const deleting = store.deleteSheet(sheet.id).finally(() => {
+        isGone = true
+      })
+      const pausedAtCounts = new Map<number, boolean | undefined>()
+      while (!isGone) {
+        const { count } = await kysely
+          .selectFrom('operation')
+          .where('sheet_id', '=', sheet.id)
+          .select((of) => of.fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow()
+        pausedAtCounts.set(Number(count), (await store.sheetById(sheet.id))?.paused)
+        await takeTurn()
+      }
+      await deleting
+      const between = [...pausedAtCounts].filter(([count]) => count > 1 && count < ended.length)
+      assert.ok(between.length >= 2, `seen with ${[...pausedAtCounts.keys()].join()} left`)
+      assert.ok(
+        between.every(([, isPaused]) => isPaused !== false),
+        'else a write that is sent again would be done a second time',
+      )
+      const left = await kysely.selectFrom('operation').select('idempotency_key').execute()
+      assert.deepEqual(
+        left.map((one) => one.idempotency_key),
+        ['of another sheet'],
+      )
+    },
+  )
 
   of('a batch is recorded whole or not at all', async (store) => {
     const { account, sheet } = await accountWithSheet(store)
@@ -311,6 +364,20 @@ export function journalUseContract(of: StoreTest): void {
       assert.equal(states.filter(([state, hasAnswer]) => state === 'queued' && hasAnswer).length, 0)
     },
   )
+
+  of('one that is to leave room finds none where others still do', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const send = async (key: string, leavesBytes: number) => {
+      const operation = { accountId: sheet.accountId, sheetId: sheet.id, answer, leavesBytes }
+      const operations = [{ ...operation, id: await claim(store, sheet, key) }]
+      const batch = { source: sheet.source, fence: `fence ${key}`, place: '{}', operations }
+      return store.beginSending({ ...batch, keeping: keeping(2) })
+    }
+    const oneAnswer = keeping(1).maxKeptBytes
+    assert.ok(Array.isArray(await send('first of visitors', oneAnswer)))
+    assert.ok('noRoomAt' in (await send('second of visitors', oneAnswer)))
+    assert.ok(Array.isArray(await send('own', 0)))
+  })
 
   of('of a batch those are named that have no room, and the others may go without them', async (store) => {
     const { sheet } = await accountWithSheet(store)

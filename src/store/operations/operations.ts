@@ -122,6 +122,8 @@ export interface OperationToSend {
   accountId: string
   sheetId: string
   answer: string
+  /** Bytes of its account's room that must be left over. */
+  leavesBytes?: number
 }
 
 export interface OperationOutcome {

@@ -3,11 +3,12 @@ import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile } from '../../errors.ts'
 import { insertAccountOn, toAccount } from '../accounts/account-queries.ts'
 import { countFormerSlugsOn, maxFormerSlugs, reserveSlugOn, takeSlugOn } from '../accounts/former-slugs.ts'
-import { shortenLogs } from '../changes/forgetting-changes.ts'
 import { newId } from '../new-id.ts'
-import { deleteSheetsOn } from '../sheets/sheet-queries.ts'
+import { emptySheets } from '../sheets/emptying-sheets.ts'
+import { deleteSheetOf, deleteSheetsOn } from '../sheets/sheet-queries.ts'
 import type { MailLinkKind, OwnerTable, Tables } from '../sql/schema.ts'
-import { inMs, type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
+import { deleteBesideOthers, inMs, type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
+import { forgetUsageOf } from '../usage/usage-figure-queries.ts'
 import { deleteWebhooksOn } from '../webhooks/webhook-queries.ts'
 import type { NewOwner, OwnerRecord, OwnerStore, PasswordChange } from './owners.ts'
 
@@ -168,28 +169,33 @@ export function createOwnerQueries(database: SqlDatabase, clock: Clock): OwnerSt
         .where('account_id', '=', accountId)
         .select('id')
         .execute()
-      await shortenLogs(
-        kysely,
+      await emptySheets(
+        database,
         sheets.map(({ id }) => id),
       )
-      await kysely.transaction().execute(async (transaction) => {
-        const slug = await lockAccountSlug(transaction, accountId)
-        if (slug === null) return
-        // Another slug is another key: PostgreSQL lets nothing more be added to the account from here on, so that its end
-        // does not fail because of something that came meanwhile.
-        await transaction
-          .updateTable('account')
-          .set({ slug: accountId })
-          .where('id', '=', accountId)
-          .execute()
-        await reserveSlugOn(transaction, database, slug, null)
-        await transaction
-          .updateTable('former_slug')
-          .set({ account_id: null })
-          .where('account_id', '=', accountId)
-          .execute()
-        await deleteAccountOn(transaction, accountId)
-      })
+      // Each by itself: whoever logs for one of them holds its log before its account, and would wait for this in a ring.
+      for (const { id } of sheets) await deleteSheetOf(database, clock, id)
+      await forgetUsageOf(database, accountId)
+      await deleteBesideOthers(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          const slug = await lockAccountSlug(transaction, accountId)
+          if (slug === null) return
+          // Another slug is another key: PostgreSQL lets nothing more be added to the account from here on, so that its end
+          // does not fail because of something that came meanwhile.
+          await transaction
+            .updateTable('account')
+            .set({ slug: accountId })
+            .where('id', '=', accountId)
+            .execute()
+          await reserveSlugOn(transaction, database, slug, null)
+          await transaction
+            .updateTable('former_slug')
+            .set({ account_id: null })
+            .where('account_id', '=', accountId)
+            .execute()
+          await deleteAccountOn(transaction, accountId)
+        }),
+      )
     },
   }
 

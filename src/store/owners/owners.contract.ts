@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { GoneMeanwhile } from '../../errors.ts'
 import { maxFormerSlugs, slugReservedMs } from '../accounts/former-slugs.ts'
+import { createChangeTexts } from '../changes/change-texts.ts'
 import { asideMs, passTime } from '../leases/leases.contract.ts'
 import { newId } from '../new-id.ts'
 import { accountWithSheet, newAccount, newKey, newSheet } from '../records.fixture.ts'
@@ -333,12 +334,15 @@ export function ownersContract(of: StoreTest): void {
       await store.addAuditEntry({ accountId, ...change })
       const position = await store.changeLogOf(of.id)
       assert.ok(position)
-      const chunks = [{ entries: '[1]', count: 1, atMs: 1, identity: '', operations: ['op_1'] }]
+      // Long enough for a text that stands beside its chunk.
+      const entries = JSON.stringify(['x'.repeat(600_000)])
+      const chunks = [{ entries, count: 1, atMs: 1, identity: '', operations: ['op_1'] }]
       await store.noteFollowed([of.id], 60_000)
       await store.logSeen({
         ...{ sheetId: of.id, accountId, source: of.source, position, chunks },
-        ...{ identity: '', state: ['rows'] },
+        ...{ identity: '', state: ['rows'], contentHash: 'hash' },
       })
+      await createChangeTexts(database).writeAhead(of.id, chunks)
       const form = await store.createForm({ accountId, sheetId: of.id, name: 'f', settings: plainForm })
       const entry = { formId: form.id }
       assert.ok(

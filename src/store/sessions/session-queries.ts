@@ -1,7 +1,7 @@
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { type CompiledQuery, type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { Tables } from '../sql/schema.ts'
 import { type ColumnValues, inMs, type LookUpClock, type SqlDatabase } from '../sql/sql-database.ts'
-import type { SessionStore } from './sessions.ts'
+import type { SessionLimits, SessionStore } from './sessions.ts'
 
 /** A dashboard asks often; a write for each request would be a write for nothing. */
 const touchEveryMs = 60_000
@@ -45,13 +45,11 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
       }
       return { account, createdAtMs, ageMs }
     },
-    async countSessions(accountId, { idleMs, maxAgeMs }) {
-      const nowMs = database.nowMs()
+    async countSessions(accountId, limits) {
       const { count } = await kysely
         .selectFrom('session')
         .where('account_id', '=', accountId)
-        .where('last_seen_at_ms', '>=', sql<number>`${nowMs} - ${sql.lit(idleMs)}`)
-        .where('created_at_ms', '>=', sql<number>`${nowMs} - ${sql.lit(maxAgeMs)}`)
+        .where(isLiving(limits))
         .select((of) => of.fn.countAll<number | string>().as('count'))
         .executeTakeFirstOrThrow()
       return Number(count)
@@ -70,8 +68,15 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
           .execute()
       })
     },
-    async keepNewestSessions(accountId, most) {
-      await kysely.transaction().execute(async (transaction) => {
+    keepNewestSessions(accountId, most, limits) {
+      return kysely.transaction().execute(async (transaction) => {
+        // They would take the places of those that live.
+        const over = await transaction
+          .deleteFrom('session')
+          .where('account_id', '=', accountId)
+          .where((of) => of.not(isLiving(limits)(of)))
+          .returning('id_hash')
+          .execute()
         const ended = await transaction
           .deleteFrom('session')
           .where('account_id', '=', accountId)
@@ -86,9 +91,9 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
           )
           .returning('id_hash')
           .execute()
-        if (ended.length === 0) return
-        const hashes = ended.map(({ id_hash }) => id_hash)
-        await endConsoleKeys(transaction).where('session_hash', 'in', hashes).execute()
+        const hashes = [...over, ...ended].map(({ id_hash }) => id_hash)
+        if (hashes.length > 0) await endConsoleKeys(transaction).where('session_hash', 'in', hashes).execute()
+        return ended.length
       })
     },
 
@@ -158,6 +163,15 @@ export function createSessionQueries(database: SqlDatabase): SessionStore {
         leftMs: row.left_ms,
       }
     },
+  }
+
+  function isLiving({ idleMs, maxAgeMs }: SessionLimits) {
+    const nowMs = database.nowMs()
+    return (of: ExpressionBuilder<Tables, 'session'>) =>
+      of.and([
+        of('last_seen_at_ms', '>=', sql<number>`${nowMs} - ${sql.lit(idleMs)}`),
+        of('created_at_ms', '>=', sql<number>`${nowMs} - ${sql.lit(maxAgeMs)}`),
+      ])
   }
 
   /** The session first: a key that is being made for it holds it, and is there by the time the keys are looked for. */

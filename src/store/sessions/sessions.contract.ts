@@ -116,7 +116,7 @@ export function sessionsContract(of: StoreTest): void {
       'signed out everywhere': () => store.endSessionsOf(accountId),
       'a new password': () => store.endSessionsOf(accountId, 'spared'),
       'idle for too long': (hash) => store.findSession(hash, { idleMs: -1, maxAgeMs: limits.maxAgeMs }),
-      'too many': () => store.keepNewestSessions(accountId, 0),
+      'too many': () => store.keepNewestSessions(accountId, 0, limits),
     }
     await store.createKey(newKey(accountId, sheet.id, 'lasting'))
     for (const [how, end] of Object.entries(endings)) {
@@ -154,13 +154,28 @@ export function sessionsContract(of: StoreTest): void {
     await store.createSession('theirs', other.id)
     for (let n = 0; n < 6; n++) {
       await store.createSession(`session ${n}`, account.id)
-      await store.keepNewestSessions(account.id, 3)
+      assert.equal(await store.keepNewestSessions(account.id, 3, limits), n < 3 ? 0 : 1)
       await passTime(database, clock, 1_000)
     }
     const living: string[] = []
     for (let n = 0; n < 6; n++) if (await store.findSession(`session ${n}`, limits)) living.push(String(n))
     assert.deepEqual(living, ['3', '4', '5'])
     assert.ok(await store.findSession('theirs', limits))
+  })
+
+  of('none that lives ends for those that are over', async (store, clock, database) => {
+    const { id: accountId } = await newAccount(store, 'acme')
+    await store.createSession('used for long', accountId)
+    for (const name of ['left', 'left too']) await store.createSession(name, accountId)
+    await passTime(database, clock, limits.idleMs - 1_000)
+    assert.ok(await store.findSession('used for long', limits))
+    await passTime(database, clock, 2_000)
+    await store.createSession('new', accountId)
+    assert.equal(await store.keepNewestSessions(accountId, 2, limits), 0)
+    for (const name of ['used for long', 'new']) assert.ok(await store.findSession(name, limits), name)
+    await store.createSession('newer', accountId)
+    assert.equal(await store.keepNewestSessions(accountId, 2, limits), 1)
+    assert.equal(await store.findSession('used for long', limits), null)
   })
 
   of(

@@ -19,8 +19,11 @@ export interface SessionStore {
   endSession(idHash: string): Promise<void>
   /** All but `exceptHash`, if there is one to spare. */
   endSessionsOf(accountId: string, exceptHash?: string): Promise<void>
-  /** Ends the oldest of an account, so that there are no more than `most`. */
-  keepNewestSessions(accountId: string, most: number): Promise<void>
+  /**
+   * Ends the oldest of an account, so that no more than `most` live, and forgets those that are over. Returns how many it ended that
+   * lived.
+   */
+  keepNewestSessions(accountId: string, most: number, limits: SessionLimits): Promise<number>
 
   createSignInLink(hash: string, accountId: string, lifeMs: number): Promise<void>
   /** The id of its account, once; null when it was taken before, never existed or has expired. Only a success takes it. */

@@ -2,14 +2,15 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { GoneMeanwhile } from '../../errors.ts'
 import { countOfAccount, holdAccount } from '../accounts/room-in-account.ts'
-import { deleteLogsOn, shortenLogs } from '../changes/forgetting-changes.ts'
+import { deleteLogsOn, holdLogsOn, shortenLogs } from '../changes/forgetting-changes.ts'
 import { deleteFormsOn } from '../forms/form-queries.ts'
 import { watchOn } from '../looks/look-queries.ts'
 import { newId } from '../new-id.ts'
 import type { SheetTable, Tables } from '../sql/schema.ts'
-import { type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
+import { deleteBesideOthers, type SqlDatabase, unlessTaken } from '../sql/sql-database.ts'
 import type { Store } from '../store.ts'
 import { deleteWebhooksOn } from '../webhooks/webhook-queries.ts'
+import { emptySheets } from './emptying-sheets.ts'
 import type { SheetRecord } from './sheets.ts'
 
 type SheetQueries = Pick<
@@ -125,7 +126,7 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
       }
       if (Object.keys(change).length === 0) return 'changed'
       return unlessTaken(database, async () => {
-        if (settings.historyDays === 0) await shortenLogs(kysely, [sheetId])
+        if (settings.historyDays === 0) await shortenLogs(database, [sheetId])
         await kysely.transaction().execute(async (transaction) => {
           const { numUpdatedRows } = await transaction
             .updateTable('sheet')
@@ -144,19 +145,8 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
       })
     },
     async deleteSheet(sheetId) {
-      await shortenLogs(kysely, [sheetId])
-      await kysely.transaction().execute(async (transaction) => {
-        // A key for this sheet alone must not become one for all: it is revoked for good before it loses the sheet.
-        await transaction
-          .updateTable('api_key')
-          .set((of) => ({
-            sheet_id: null,
-            revoked_at_ms: of.fn.coalesce('revoked_at_ms', of.val(clock.nowMs())),
-          }))
-          .where('sheet_id', '=', sheetId)
-          .execute()
-        await deleteSheetsOn(transaction, [sheetId])
-      })
+      await emptySheets(database, [sheetId])
+      await deleteSheetOf(database, clock, sheetId)
     },
     async sheetsOfSource(source) {
       const rows = await kysely.selectFrom('sheet').where('source', '=', source).selectAll().execute()
@@ -214,6 +204,46 @@ export async function countWriteOn(on: Pick<Kysely<Tables>, 'updateTable'>, sour
 }
 
 const ofOneSheet = ['operation', 'recent_request', 'sheet_activity', 'provider_day', 'sheet_look'] as const
+
+/**
+ * From here on whoever adds anything to these sheets waits until they are gone: deleting them does not fail because of something that
+ * came meanwhile. Another slug is another key, which is what PostgreSQL lets nobody refer to.
+ */
+async function lockSheetsOn(
+  on: Pick<Kysely<Tables>, 'updateTable'>,
+  sheetIds: readonly string[],
+): Promise<void> {
+  if (sheetIds.length === 0) return
+  await holdLogsOn(on, sheetIds)
+  await on
+    .updateTable('sheet')
+    .set((of) => ({ slug: of.ref('id') }))
+    .where('id', 'in', sheetIds)
+    .execute()
+}
+
+/** What may be much of is to be taken from it first. */
+export async function deleteSheetOf(
+  database: SqlDatabase,
+  clock: Pick<Clock, 'nowMs'>,
+  sheetId: string,
+): Promise<void> {
+  await deleteBesideOthers(database, () =>
+    database.kysely.transaction().execute(async (transaction) => {
+      await lockSheetsOn(transaction, [sheetId])
+      // A key for this sheet alone must not become one for all: it is revoked for good before it loses the sheet.
+      await transaction
+        .updateTable('api_key')
+        .set((of) => ({
+          sheet_id: null,
+          revoked_at_ms: of.fn.coalesce('revoked_at_ms', of.val(clock.nowMs())),
+        }))
+        .where('sheet_id', '=', sheetId)
+        .execute()
+      await deleteSheetsOn(transaction, [sheetId])
+    }),
+  )
+}
 
 /** Deletes sheets with all that is only about them. */
 export async function deleteSheetsOn(

@@ -32,6 +32,8 @@ const copied: Record<Exclude<TableName, PassingTable>, readonly TableName[]> = {
   change_log: ['account', 'sheet'],
   change_state: ['sheet'],
   change_chunk: ['sheet'],
+  change_text: ['sheet'],
+  unnamed_text: ['sheet'],
   sheet_look: ['sheet'],
   change_operation: ['sheet'],
   form: ['account', 'sheet'],

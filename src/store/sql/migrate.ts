@@ -29,6 +29,9 @@ import { up as providerProof } from './migrations/030-provider-proof.ts'
 import { up as captchas } from './migrations/031-captchas.ts'
 import { up as usageByAge } from './migrations/032-usage-by-age.ts'
 import { up as changeStates } from './migrations/033-change-states.ts'
+import { up as seenRows } from './migrations/034-seen-rows.ts'
+import { up as changeTexts } from './migrations/035-change-texts.ts'
+import { up as indexesOfReferences } from './migrations/036-indexes-of-references.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 interface Migration {
@@ -71,6 +74,9 @@ const migrations: readonly Migration[] = [
   { number: 31, name: 'captchas', up: captchas },
   { number: 32, name: 'usage-by-age', up: usageByAge },
   { number: 33, name: 'change-states', up: changeStates },
+  { number: 34, name: 'seen-rows', up: seenRows },
+  { number: 35, name: 'change-texts', up: changeTexts },
+  { number: 36, name: 'indexes-of-references', up: indexesOfReferences },
 ]
 
 export const newestMigration = migrations.at(-1)?.number ?? 0

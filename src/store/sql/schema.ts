@@ -35,6 +35,8 @@ export interface Tables {
   change_log: ChangeLogTable
   change_state: ChangeStateTable
   change_chunk: ChangeChunkTable
+  change_text: ChangeTextTable
+  unnamed_text: UnnamedTextTable
   sheet_look: SheetLookTable
   change_operation: ChangeOperationTable
   form: FormTable
@@ -369,6 +371,9 @@ export interface ChangeLogTable {
   state_id: string | null
   state_seq: number | null
   state_bytes: Generated<number>
+  /** The hash of all rows as they were after the change `seen_seq`; null where nobody has seen them since there are hashes. */
+  seen_hash: string | null
+  seen_seq: number | null
   /** The key column by which rows are told; '' where they are told by position. */
   identity: string
   /** 1 = the state was lost to the bound in bytes. */
@@ -404,9 +409,35 @@ export interface ChangeChunkTable {
   logged_at_ms: number
   /** 0 = row numbers are a guess until the write is finished. */
   is_placed: number
-  /** JSON. */
+  /** JSON; '' where it is in `change_text`, of which the others say where and how long it is. */
   entries: string
+  text_id: string | null
+  text_nth: number | null
+  text_bytes: number | null
   bytes: number
+}
+
+/** A piece of the changes of a chunk that were logged with much else. */
+export interface ChangeTextTable {
+  sheet_id: string
+  /** All that was logged together. */
+  text_id: string
+  /** The place of its chunk in that. */
+  nth: number
+  /** Where it begins in the text of the chunk, in bytes. */
+  at: number
+  /** By the store's clock. */
+  made_at_ms: number
+  piece: string
+}
+
+/** A text that no chunk names: not yet, or no longer. Whoever holds its row may name it, or remove pieces of it. */
+export interface UnnamedTextTable {
+  sheet_id: string
+  text_id: string
+  nth: number
+  /** By the store's clock. */
+  since_ms: number
 }
 
 /** Where the changes of a write begin in the log, by its name. */

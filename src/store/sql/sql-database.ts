@@ -1,4 +1,5 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import { GoneMeanwhile } from '../../errors.ts'
 import type { Tables } from './schema.ts'
 
 /** One row by column position: the cheapest form in which both drivers hand out a row. */
@@ -28,6 +29,8 @@ export interface SqlDatabase {
   lookUpClock: LookUpClock
   /** For what need not survive a power cut, such as leases: where it pays, `work` is not flushed to disk. */
   passing<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /** Flushes what was written in passing, where the next commit would wait for that on the thread that answers. */
+  flush(): Promise<void>
   /**
    * Throws `StoreUnwritable` while the engine takes no writes, as far as that can be told cheaply: what is known of its
    * disk, and, after a write was refused for such a reason, another one.
@@ -35,7 +38,11 @@ export interface SqlDatabase {
   checkWritable(): Promise<void>
   /** The texts of a JSON list, a row each, as `value`: any number of them in one statement that is always the same. */
   textsIn(json: string): RawBuilder<unknown>
+  /** A part of the UTF-8 of a text column. */
+  bytesOf(column: string, from: number, count: number): RawBuilder<Uint8Array>
   isUniqueViolation(error: unknown): boolean
+  /** Whether it was ended because it waited for somebody who waited for it. */
+  isDeadlock(error: unknown): boolean
   close(): Promise<void>
 }
 
@@ -54,6 +61,26 @@ export interface StoreMoment {
 /** Thrown within a transaction, so that it is taken back: the slug is kept for whoever had it before. */
 export class SlugReserved extends Error {
   override readonly name = 'SlugReserved'
+}
+
+const deletingTries = 5
+
+/**
+ * Whoever deletes much holds what others have in another order, so PostgreSQL may end it for one of them; and what came between two of its
+ * statements may refer to what goes. It is done again then: fewer come each time.
+ */
+export async function deleteBesideOthers(
+  database: Pick<SqlDatabase, 'isDeadlock'>,
+  deletion: () => Promise<void>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await deletion()
+    } catch (error) {
+      const isInTheWay = error instanceof GoneMeanwhile || database.isDeadlock(error)
+      if (!isInTheWay || attempt === deletingTries) throw error
+    }
+  }
 }
 
 /** A slug that somebody else has is an answer, not a malfunction. */

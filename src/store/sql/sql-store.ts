@@ -3,6 +3,7 @@ import { createAccountQueries } from '../accounts/account-queries.ts'
 import { createAlertQueries } from '../alerts/alert-queries.ts'
 import { createAuditQueries } from '../audit/audit-queries.ts'
 import { createChangeLogQueries } from '../changes/change-log-queries.ts'
+import { createChangeTexts } from '../changes/change-texts.ts'
 import { createAccessTokenQueries } from '../credentials/access-token-queries.ts'
 import { createCredentialQueries } from '../credentials/credential-queries.ts'
 import { createFormQueries } from '../forms/form-queries.ts'
@@ -30,6 +31,7 @@ import type { SqlDatabase } from './sql-database.ts'
 /** The store over any SQL engine: all it asks of one is in `SqlDatabase`. */
 export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
   const instanceId = newInstanceId()
+  const texts = createChangeTexts(database)
   return {
     ...createLookUps(database),
     ...createAccountQueries(database, clock),
@@ -40,7 +42,7 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
     ...createSessionQueries(database),
     ...createOwnerQueries(database, clock),
     ...createUsageFigureQueries(database),
-    ...createOperationQueries(database, instanceId),
+    ...createOperationQueries(database, instanceId, texts),
     ...createAccessTokenQueries(database),
     ...createAuditQueries(database, clock),
     ...createMailQueries(database),
@@ -48,7 +50,7 @@ export function createSqlStore(database: SqlDatabase, clock: Clock): Store {
     ...createLeaseQueries(database, instanceId),
     ...createWindowQueries(database),
     ...createRegisterQueries(database),
-    ...createChangeLogQueries(database),
+    ...createChangeLogQueries(database, texts),
     ...createLookQueries(database),
     ...createFormQueries(database, clock),
     ...createProofQueries(database, clock),

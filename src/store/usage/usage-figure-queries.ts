@@ -1,3 +1,4 @@
+import { setImmediate as takeTurn } from 'node:timers/promises'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import { addUsageOn } from './usage-figure-writes.ts'
@@ -171,12 +172,34 @@ export function createUsageFigureQueries({ kysely }: SqlDatabase): UsageFigureSt
   }
 }
 
+/** Figures of an account that is about to go are removed in short steps: there may be hundreds of thousands. */
+export async function forgetUsageOf(
+  { passing }: Pick<SqlDatabase, 'passing'>,
+  accountId: string,
+): Promise<void> {
+  for (const { table, key } of keptOfAccount) {
+    const named = sql.join(key.map((column) => sql.ref(column)))
+    const some = sql`select ${named} from ${sql.table(table)} where account_id = ${accountId} limit ${sql.lit(forgottenTogether)}`
+    for (;;) {
+      const { numAffectedRows } = await passing((db) =>
+        sql`delete from ${sql.table(table)} where (${named}) in (${some})`.execute(db),
+      )
+      if (Number(numAffectedRows ?? 0) < forgottenTogether) break
+      await takeTurn()
+    }
+  }
+}
+
+/** SQLite deletes on the thread that serves everyone. */
+const forgottenTogether = 100
+
 /** Each with the columns of its primary key. */
-const keptByDay = [
+const keptOfAccount = [
   { table: 'usage_day', key: ['account_id', 'day', 'sheet_id', 'key_id', 'outcome', 'rows_from'] },
   { table: 'latency_day', key: ['account_id', 'day', 'sheet_id', 'key_id', 'bucket'] },
-  { table: 'provider_day', key: ['sheet_id', 'day'] },
 ] as const
+
+const keptByDay = [...keptOfAccount, { table: 'provider_day', key: ['sheet_id', 'day'] }] as const
 
 function inSpan<Database, Table extends keyof Database, Output>(
   query: SelectQueryBuilder<Database, Table, Output>,

@@ -13,7 +13,7 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
   const { kysely } = database
 
   return {
-    async takeWebhooks({ most, holdMs, isFailing, mostOf = () => most }) {
+    async takeWebhooks({ most, holdMs, isFailing, mostOf = () => most, noteWaiting }) {
       const due = await kysely
         .selectFrom('webhook')
         .leftJoin('change_log', 'change_log.sheet_id', 'webhook.sheet_id')
@@ -30,7 +30,10 @@ export function createWebhookSendingQueries(database: SqlDatabase, instanceId: s
       for (const { id, fence, account_id: accountId } of due) {
         if (taken.length >= most) break
         const ofAccount = takenOf.get(accountId) ?? 0
-        if (ofAccount >= mostOf(accountId)) continue
+        if (ofAccount >= mostOf(accountId)) {
+          noteWaiting?.(id)
+          continue
+        }
         const held = await take({ id, fencingToken: fence }, holdMs)
         if (!held) continue
         taken.push(held)

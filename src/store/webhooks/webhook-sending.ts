@@ -7,13 +7,14 @@ import type { NewDelivery, WebhookPlace, WebhookRecord } from './webhooks.ts'
 export interface WebhookSendingStore {
   /**
    * Webhooks that have something to send and whose time has come, at most so many; nobody else gets them for `holdMs`. `isFailing`: those
-   * whose last attempt failed, or only the others. `mostOf`: no more of one account.
+   * whose last attempt failed, or only the others. `mostOf`: no more of one account; `noteWaiting` is told of each that stays because of that.
    */
   takeWebhooks(wish: {
     most: number
     holdMs: number
     isFailing: boolean
     mostOf?: (accountId: string) => number
+    noteWaiting?: (webhookId: string) => void
   }): Promise<HeldWebhook[]>
   /** What will be sent now, so that another instance sends the same message. False when the webhook is no longer ours, or not on. */
   noteSending(held: Held, to: WebhookPlace, holdMs: number): Promise<boolean>

@@ -16,7 +16,8 @@ const lifeMs = 15 * secondMs
 const healthy = { most: 10, holdMs, isFailing: false }
 const failing = { ...healthy, isFailing: true }
 
-let made = 0
+/** Ids of one length: those that were made in the same moment are listed in the order of ids. */
+let made = 1_000
 function newWebhook(accountId: string, sheetId: string | null, more: Partial<NewWebhook> = {}): NewWebhook {
   return {
     id: `wh_${made++}`,
@@ -51,7 +52,8 @@ async function log(store: Store, { id: sheetId, accountId, source }: SheetRecord
   const position = await store.changeLogOf(sheetId)
   assert.ok(position)
   const chunks = [{ entries: JSON.stringify(['x']), count, atMs, identity: '' }]
-  await store.logSeen({ sheetId, accountId, source, position, chunks, identity: '', state: null })
+  const seen = { identity: '', state: null, contentHash: 'hash' }
+  await store.logSeen({ sheetId, accountId, source, position, chunks, ...seen })
   const { epoch, head } = (await store.changeLogOf(sheetId)) ?? position
   return { epoch, seq: head }
 }
@@ -95,6 +97,23 @@ export function webhooksContract(of: StoreTest): void {
       assert.equal(await store.findWebhook(ofAccount.id), null)
     },
   )
+
+  of('of one account no more are taken than it may have, and those that wait are told of', async (store) => {
+    const greedy = await accountWithSheet(store)
+    const other = await accountWithSheet(store, 'other')
+    await store.stayAlive(lifeMs)
+    const ids: string[] = []
+    for (let n = 0; n < 3; n++)
+      ids.push((await store.createWebhook(newWebhook(greedy.account.id, greedy.sheet.id))).id)
+    const its = await store.createWebhook(newWebhook(other.account.id, other.sheet.id))
+    for (const { sheet } of [greedy, other]) await log(store, sheet, 1)
+    const waiting: string[] = []
+    const noteWaiting = (id: string) => void waiting.push(id)
+    const taken = idsOf(await store.takeWebhooks({ ...healthy, mostOf: () => 1, noteWaiting }))
+    assert.equal(taken.length, 2)
+    assert.ok(taken.includes(its.id))
+    assert.deepEqual([...taken, ...waiting].sort(), [...ids, its.id].sort())
+  })
 
   of(
     'only those are taken that have something to send, each by one of all instances',

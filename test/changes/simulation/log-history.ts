@@ -220,7 +220,7 @@ export async function playHistory(
     const store = createSqlStore(database, time)
     const chunks = await store.loggedChanges(sheet.id, logged.seq, Number.POSITIVE_INFINITY)
     return chunks.flatMap(({ firstSeq, atMs, entries }) =>
-      readChanges(entries)
+      readChanges(entries as string)
         .map((change, nth) => ({ seq: firstSeq + nth, change }))
         .filter(({ seq }) => seq > logged.seq)
         .map(

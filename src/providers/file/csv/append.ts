@@ -1,4 +1,5 @@
 import type { Change, ChangeResult, Unfit } from '../../../sheets/change.ts'
+import { refuseLongSheet } from '../../../sheets/rows/most-rows.ts'
 import type { CsvEnd } from './csv-end.ts'
 import { type EditedCsv, editCsv } from './edit.ts'
 
@@ -41,6 +42,7 @@ export function appendToCsv(
   if ('changeAt' in edited) return edited
   const added = records - 1
   const { known } = edited
+  if (known) refuseLongSheet(known.end.records + added)
   return {
     bytes: edited.bytes.subarray(before.byteLength),
     results: edited.results.map((result) => withRowsBelow(result, added)),

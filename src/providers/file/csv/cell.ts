@@ -39,8 +39,15 @@ export function isEmptyField({ start, end, closingQuote }: CsvFieldSpan): boolea
 /** Text after the closing quote is taken as it stands: `"a"b` is `ab`. */
 function readQuoted(text: string, { start, end, closingQuote, hasDoubledQuotes }: CsvFieldSpan): string {
   const inside = text.slice(start + 1, closingQuote)
-  const value = hasDoubledQuotes ? inside.replaceAll('""', '"') : inside
+  const value = hasDoubledQuotes ? replaceQuotes(inside, '""', '"') : inside
   return closingQuote + 1 === end ? value : value + text.slice(closingQuote + 1, end)
+}
+
+const longText = 1_000
+
+/** `replaceAll` makes strings of two strings for each quote: for 2 MB of quotes half a second, most of it to clear them away, not 50 ms. */
+function replaceQuotes(text: string, quotes: string, others: string): string {
+  return text.length < longText ? text.replaceAll(quotes, others) : text.split(quotes).join(others)
 }
 
 function readUnquoted(text: string, start: number, end: number): string | number | boolean {
@@ -87,5 +94,5 @@ export function writeCell(cell: Cell): string {
   if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE'
   if (typeof cell === 'number') return writeNumber(cell) ?? ''
   const isTextWhenUnquoted = !NEEDS_QUOTES.test(cell) && readUnquoted(cell, 0, cell.length) === cell
-  return isTextWhenUnquoted ? cell : `"${cell.replaceAll('"', '""')}"`
+  return isTextWhenUnquoted ? cell : `"${replaceQuotes(cell, '"', '""')}"`
 }

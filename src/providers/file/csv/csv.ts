@@ -1,4 +1,5 @@
 import type { Cell, Grid } from '../../../sheets/rows/grid.ts'
+import { refuseLongSheet } from '../../../sheets/rows/most-rows.ts'
 import { createHeaderCheck } from '../../../sheets/rows/table.ts'
 import { readCell, readCellText } from './cell.ts'
 import { detectDelimiter } from './dialect.ts'
@@ -13,6 +14,9 @@ export interface CsvOptions {
   encoding?: SingleByteEncoding
 }
 
+/** One for all blank rows: fifty million are a file of 50 MB. */
+const noCells: Cell[] = []
+
 /** The grid ends with the last row with data: `rows.length + 1` is the number of the next row appended. */
 export function decodeCsv(bytes: Uint8Array, options: CsvOptions = {}): Grid {
   const { text } = readCsvText(bytes, options.encoding)
@@ -24,18 +28,21 @@ export function decodeCsv(bytes: Uint8Array, options: CsvOptions = {}): Grid {
   const checkHeader = createHeaderCheck()
   let width = 0
   let hasData = false
-  let lastRowWithData = 0
+  /** Since the last row with data: they are rows only if another one follows. */
+  let blankRows = 0
   while (scanner.next()) {
     const cell = read(text, scanner)
     if (scanner.rowNumber === 1) checkHeader(cell, width)
     if (cell !== null) hasData = true
     cells[width++] = cell
     if (!scanner.endsRecord) continue
-    rows.push(scanner.isBlankLine ? [] : cells.slice(0, width))
-    if (hasData) lastRowWithData = rows.length
+    if (hasData) {
+      refuseLongSheet(scanner.rowNumber)
+      for (; blankRows > 0; blankRows--) rows.push(noCells)
+      rows.push(cells.slice(0, width))
+    } else blankRows++
     width = 0
     hasData = false
   }
-  rows.length = lastRowWithData
   return { rows }
 }

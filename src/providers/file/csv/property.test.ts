@@ -50,7 +50,7 @@ test('a table appended in any dialect reads back equal', () => {
       wellFormedFile.chain((file) => fc.record({ file: fc.constant(file), rows: tableOf(file.columns) })),
       ({ file, rows }) => {
         const asText = file.former.map((row) => row.map((cell) => (cell === null ? null : String(cell))))
-        assert.deepEqual(decodeCsv(file.bytes).rows, usedPart(asText.map(asRead)))
+        assert.deepEqual(decodeCsv(file.bytes).rows, usedPart(asText.map(asRead)).map(blankIsNone))
         assertAppends(file.bytes, rows)
       },
     ),
@@ -109,6 +109,11 @@ function asRead(row: Cell[]): Cell[] {
 
 function usedPart(rows: Cell[][]): Cell[][] {
   return rows.slice(0, rows.findLastIndex((row) => row.some((cell) => cell !== null)) + 1)
+}
+
+/** Of a blank row nothing is kept, whatever its fields are. */
+function blankIsNone(row: Cell[]): Cell[] {
+  return row.every((cell) => cell === null) ? [] : row
 }
 
 function withoutEmptyEnd(row: Cell[]): Cell[] {

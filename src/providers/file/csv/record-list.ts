@@ -1,3 +1,4 @@
+import { refuseLongSheet } from '../../../sheets/rows/most-rows.ts'
 import { isEmptyField } from './cell.ts'
 import type { CsvDialect } from './dialect.ts'
 import { CsvScanner } from './scanner.ts'
@@ -51,6 +52,8 @@ export class CsvRecordList {
       if (!isEmptyField(scanner)) hasData = true
       if (!scanner.endsRecord) continue
       if (!scanner.isBlankLine) this.columns ||= width
+      // Those below the last with data as well: each has its place here.
+      refuseLongSheet(scanner.rowNumber)
       this.#ends.push(scanner.end)
       this.#starts.push(scanner.nextStart)
       if (hasData) this.lastWithData = this.#ends.length

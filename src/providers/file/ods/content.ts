@@ -24,9 +24,12 @@ interface OpenCell {
   hasFormula: boolean
 }
 
-/** Its cells say themselves what they are and how they are displayed; only what repeats has to be written out. */
+/**
+ * Its cells say themselves what they are and how they are displayed; only what repeats has to be written out. `wanted`: the name of a tab, undefined for the
+ * first visible one, null for none where only their names are asked for.
+ */
 export function createContentHandler(
-  wanted: string | undefined,
+  wanted: string | undefined | null,
   values: 'typed' | 'formatted',
 ): ContentHandler {
   const tabs: OdsTab[] = []
@@ -50,7 +53,7 @@ export function createContentHandler(
     const name = attributes.get('table:name') ?? ''
     const isVisible = !hiddenStyles.has(attributes.get('table:style-name') ?? '')
     tabs.push({ name, isVisible })
-    const isMeant = wanted === undefined ? isVisible : name.toLowerCase() === wanted.toLowerCase()
+    const isMeant = wanted === undefined ? isVisible : name.toLowerCase() === wanted?.toLowerCase()
     isWanted = grid === undefined && isMeant
     builder = createGridBuilder()
     row = 0

@@ -98,6 +98,14 @@ test('texts keep their spaces, lines and links, and leave comments out', async (
   ])
 })
 
+test('tabs are listed without a look at what they hold', async () => {
+  const more =
+    '<table:table-row table:number-rows-repeated="6000"><table:table-cell table:number-columns-repeated="1000" office:value-type="float" office:value="1"/></table:table-row>'
+  const bytes = ods(table('Full', more))
+  assert.deepEqual(await listOdsTabs(bytes), ['Full'])
+  await assert.rejects(decodeOds(bytes, {}), /too large to be served/)
+})
+
 test('tabs by their names; the first visible one without', async () => {
   const bytes = ods(
     table('Hidden', row(text('h')), 'ta2') + table('First', row(text('f'))) + table('Second', row(text('s'))),

@@ -24,7 +24,7 @@ export async function decodeOds(bytes: Uint8Array, { tab, values = 'typed' }: Od
     const content = createContentHandler(tab, values)
     await readXmlPart(archive, CONTENT, MAX_INFLATED_BYTES, content)
     const { grid, tabs } = content.found()
-    if (grid) return grid
+    if (grid) return { ...grid, readFrom: archive.readParts }
     const visible = tabs.filter(({ isVisible }) => isVisible).map(({ name }) => name)
     if (tab === undefined || visible.length === 0) throw xlsxFailure('noTab', `${tabs.length} tabs`)
     throw tabNotFound(tab, visible)
@@ -34,7 +34,7 @@ export async function decodeOds(bytes: Uint8Array, { tab, values = 'typed' }: Od
 /** The visible ones, in their order. */
 export async function listOdsTabs(bytes: Uint8Array): Promise<string[]> {
   return failingInOwnersWords(async () => {
-    const content = createContentHandler(undefined, 'typed')
+    const content = createContentHandler(null, 'typed')
     await readXmlPart(await openDocument(bytes), CONTENT, MAX_INFLATED_BYTES, content)
     return content
       .found()

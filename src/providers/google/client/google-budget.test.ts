@@ -11,22 +11,28 @@ import { createGoogleBudget, googleRations } from './google-budget.ts'
 
 const owner = 'owner'
 
-function start(time: VirtualTime) {
+function start(time: VirtualTime, limits = googleRations) {
   const seen: Observation[] = []
   const budget = createGoogleBudget({
     share: createOwnValues(time.clock),
     timers: time.timers,
     observe: (observation) => seen.push(observation),
     random: () => 1,
-    limits: googleRations,
+    limits,
   })
-  const take = (subject = owner, isUrgent = false, allowedMs = 15_000): Promise<BudgetPlace> =>
-    budget.take({
-      subject,
-      kind: 'read',
-      isUrgent,
-      deadline: createDeadline(time.clock, time.timers, allowedMs),
-    })
+  const take = async (
+    subject = owner,
+    isUrgent = false,
+    allowedMs = 15_000,
+    accountId = '',
+  ): Promise<BudgetPlace> => {
+    const deadline = createDeadline(time.clock, time.timers, allowedMs)
+    try {
+      return await budget.take({ subject, kind: 'read', isUrgent, accountId, deadline })
+    } finally {
+      deadline.end()
+    }
+  }
   return { budget, take, seen }
 }
 
@@ -211,4 +217,103 @@ test('when the project is refused, every owner waits', async () => {
   const { take, budget } = start(time)
   budget.noteRefusal({ subject: owner, kind: 'read', per: 'project' })
   await assert.rejects(take('another owner', false, 900), ProviderFailure)
+})
+
+test('turns go round the accounts that share a ration: whoever has one read is not behind fifty of another', async () => {
+  const time = createVirtualTime()
+  const { take } = start(time)
+  for (let at = 0; at < 31; at++) (await take(owner, false, 15_000, 'heavy')).endCall('answered')
+  const order: string[] = []
+  const wait = (accountId: string, name: string) =>
+    take(owner, false, 90_000, accountId).then((place) => {
+      order.push(name)
+      place.endCall('answered')
+    })
+  for (let at = 1; at <= 50; at++) wait('heavy', `heavy ${at}`)
+  await time.pass(10)
+  for (const name of ['light 1', 'light 2', 'light 3']) wait('light', name)
+  wait('other', 'other 1')
+  await time.pass(40_000)
+  assert.deepEqual(order.slice(0, 8), [
+    'light 1',
+    'other 1',
+    'heavy 1',
+    'light 2',
+    'heavy 2',
+    'light 3',
+    'heavy 3',
+    'heavy 4',
+  ])
+})
+
+test('an account that reads seldom waits three seconds at most, though another keeps 200 sheets in constant demand', async (t) => {
+  const time = createVirtualTime()
+  const { take } = start(time)
+  const beganMs = time.clock.elapsedMs()
+  let heavyReads = 0
+  const keepReading = async (): Promise<void> => {
+    const place = await take(owner, false, 15_000, 'heavy').catch(() => null)
+    if (place) heavyReads++
+    time.timers.after(place ? 300 : 5_000, () => {
+      place?.endCall('answered')
+      keepReading()
+    })
+  }
+  for (let sheet = 0; sheet < 200; sheet++) keepReading()
+  const waitsMs: number[] = []
+  for (let nth = 0; nth < 14; nth++) {
+    // At all moments of a minute: its half that is given at once, its end, and its beginning.
+    await time.pass(7_300)
+    const startMs = time.clock.elapsedMs()
+    const reading = take(owner, false, 15_000, 'light').then((place) => {
+      waitsMs.push(time.clock.elapsedMs() - startMs)
+      time.timers.after(300, () => place.endCall('answered'))
+    })
+    reading.catch(() => {})
+    await time.pass(4_000)
+    await reading
+  }
+  const longestMs = Math.max(...waitsMs)
+  t.diagnostic(
+    `waited ${Math.round(longestMs)} ms at most; the other read ${heavyReads} times in ${Math.round(time.clock.elapsedMs() - beganMs)} ms`,
+  )
+  assert.ok(longestMs <= 3_000, `${waitsMs.map(Math.round)}`)
+  const minutes = (time.clock.elapsedMs() - beganMs) / 60_000
+  assert.ok(heavyReads + waitsMs.length >= minutes * 60 * 0.9, `and all of the ration is used: ${heavyReads}`)
+})
+
+test('whoever waits behind nobody of its own account is not refused at once because another has a hundred waiting', async () => {
+  const time = createVirtualTime()
+  const { take } = start(time)
+  for (let at = 0; at < 60; at++)
+    take(owner, false, 70_000, 'heavy').then((place) => place.endCall('answered'))
+  await time.pass(59_500)
+  for (let at = 0; at < 100; at++)
+    take(owner, false, 120_000, 'heavy').then((place) => place.endCall('answered'))
+  await assert.rejects(take(owner, false, 15_000, 'heavy'), ProviderFailure)
+  const startMs = time.clock.elapsedMs()
+  const light = take(owner, false, 15_000, 'light')
+  light.catch(() => {})
+  await time.pass(3_000)
+  ;(await light).endCall('answered')
+  assert.ok(time.clock.elapsedMs() - startMs <= 3_000)
+})
+
+test('at the ration of the project turns go round the owners', async () => {
+  const time = createVirtualTime()
+  const perProject = { read: 20, write: 20 }
+  const { take } = start(time, { ...googleRations, perProject })
+  for (let at = 0; at < 11; at++) (await take('busy owner')).endCall('answered')
+  const order: string[] = []
+  const wait = (subject: string) =>
+    take(subject, false, 120_000).then((place) => {
+      order.push(subject)
+      place.endCall('answered')
+    })
+  for (let at = 0; at < 15; at++) wait('busy owner')
+  await time.pass(10)
+  wait('another owner')
+  wait('another owner')
+  await time.pass(30_000)
+  assert.deepEqual(order.slice(0, 4), ['another owner', 'busy owner', 'another owner', 'busy owner'])
 })

@@ -4,12 +4,19 @@ import {
   type BudgetLimits,
   type BudgetParts,
   createBudget,
+  type RationWords,
 } from '../../remote/rations/budget.ts'
+import { isPublicAccess } from './public-access.ts'
 
 /** What everyone has (docs/google.md#limits). */
 export const googleRations: BudgetLimits = {
   perUser: { read: 60, write: 60 },
   perProject: { read: 300, write: 300 },
+}
+
+const wordsForKey: RationWords = {
+  whose: "this server's API key",
+  what: "all sheets that are read with this server's API key, of all accounts",
 }
 
 export interface GoogleBudgetParts extends Omit<BudgetParts, 'id' | 'name' | 'onUsedUp'> {
@@ -27,6 +34,7 @@ export function createGoogleBudget({ observe, ...parts }: GoogleBudgetParts): Bu
       ...parts,
       id: project === '' ? 'google' : `google ${project}`,
       name: 'Google',
+      wordsFor: (subject) => (isPublicAccess({ subject }) ? wordsForKey : null),
       onUsedUp: ({ kind, per, by }) =>
         observe({ event: 'provider_rationed', provider: 'google', kind, per, by }),
     })

@@ -16,6 +16,7 @@ import type { SharedTokens } from '../../remote/shared-tokens.ts'
 import { ExchangeLost, type ExchangeWish, type HttpAnswer } from '../../remote/transport.ts'
 import { createGoogleBudget, googleRations } from './google-budget.ts'
 import { createGoogleCalls, type GoogleCall } from './google-call.ts'
+import { withPublicAccess } from './public-access.ts'
 
 type Script = (wish: ExchangeWish, number: number) => HttpAnswer | ExchangeLost | Promise<HttpAnswer>
 
@@ -85,7 +86,7 @@ function start(
       },
       close() {},
     },
-    tokens,
+    tokens: withPublicAccess(tokens, 'a-key'),
     budget: createGoogleBudget({
       share: among?.share ?? createOwnValues(clock),
       timers,
@@ -95,7 +96,7 @@ function start(
     }),
     breaker: createBreaker({ name: 'Google', clock, random, onRest() {} }),
     retryCredit: createRetryCredit(clock),
-    askerOf: () => ({ by: 'owner', scope: 'drive.file' }),
+    askerOf: (id) => (id === null ? { by: 'key' } : { by: 'owner', scope: 'drive.file' }),
     clock,
     timers,
     observe,
@@ -217,6 +218,74 @@ test('a storm is met with few calls, other owners notice nothing, and it is over
     assert.ok((firstGoodAtMs ?? Number.POSITIVE_INFINITY) - endMs <= 5_000, 'asked again within five seconds')
   }
 })
+
+test('a spreadsheet that fails again and again, read with the key of this server, keeps no other account from reading with it', async () => {
+  const { calls, settled } = start(({ url }) => (url.endsWith('/broken') ? failure(500) : good))
+  const refusedAtOnce: boolean[] = []
+  for (let at = 0; at < 6; at++) {
+    const { tookMs, error } = await settled(calls.callRead(byKey('acc_heavy', 'broken')))
+    assert.ok(error instanceof ProviderFailure)
+    refusedAtOnce.push(tookMs === 0)
+  }
+  assert.ok(refusedAtOnce.includes(true), 'whoever asks for it is told without asking Google')
+  const { value, error } = await settled(calls.callRead(byKey('acc_light', 'fine')))
+  assert.equal(String(value), '{"good":true}', String(error))
+})
+
+test('whoever has used up its retries, reading with the key of this server, leaves other accounts theirs', async () => {
+  const tries = new Map<string, number>()
+  const { calls, settled } = start(({ url }) => {
+    const nth = (tries.get(url) ?? 0) + 1
+    tries.set(url, nth)
+    return nth <= 2 ? failure(503) : good
+  })
+  const outcomes: boolean[] = []
+  for (let at = 0; at < 5; at++) {
+    const { value } = await settled(calls.callRead(byKey('acc_heavy', `sheet-${at}`)))
+    outcomes.push(value !== undefined)
+  }
+  assert.ok(outcomes.includes(true) && outcomes.includes(false), 'until they are used up')
+  const { value, error } = await settled(calls.callRead(byKey('acc_light', 'sheet')))
+  assert.equal(String(value), '{"good":true}', String(error))
+})
+
+test('whoever tries to write where nobody can goes before no other account that reads with the key of this server', async () => {
+  const asked: string[] = []
+  const { calls, settled } = start(({ url }) => {
+    asked.push(url)
+    return good
+  })
+  for (let at = 0; at < 50; at++)
+    calls.callRead({ ...byKey('acc_heavy', `look-${at}`), isUrgent: true }).catch(() => {})
+  const { value, tookMs } = await settled(calls.callRead(byKey('acc_light', 'sheet')))
+  assert.equal(String(value), '{"good":true}')
+  assert.ok(tookMs <= 3_000, `after ${asked.length} calls and ${tookMs} ms`)
+})
+
+test('whoever is refused because the quota of the API key is used up reads that it is the key’s, and not an owner’s', async () => {
+  const { calls, call, time } = start(() => good)
+  for (const [asked, words] of [
+    [call, /quota for this owner is used up.* 60 reads a minute for all sheets of one owner\./],
+    [
+      byKey('acc', 'x'),
+      /quota for this server's API key is used up.* 60 reads a minute for all sheets that are read with this server's API key/,
+    ],
+  ] as const) {
+    const refused: unknown[] = []
+    for (let at = 0; at < 150; at++) calls.callRead(asked).catch((error: unknown) => refused.push(error))
+    await time.pass(20_000)
+    const [first] = refused
+    assert.ok(first instanceof ProviderFailure)
+    assert.match(`${first.message}. ${first.facts.details}`, words)
+  }
+  const { calls: theirs, settled } = start(() => failure(429, 'RESOURCE_EXHAUSTED'))
+  const { error } = await settled(theirs.callRead(byKey('acc', 'x')))
+  assert.match(String(error), /quota for this server's API key is used up/, 'also where Google says so')
+})
+
+function byKey(accountId: string, sheet: string): GoogleCall {
+  return { credentialId: null, accountId, method: 'GET', url: `http://google/${sheet}`, service: 'sheets' }
+}
 
 test('an access token that was ended early is replaced, and the call repeated', async () => {
   const { calls, call, bearers, settled } = start(({ headers }) =>

@@ -60,7 +60,7 @@ export type Asker =
 
 /** An answer that is not what was asked for, in words for the owner; never Google's HTML, never a token. */
 export function failureOf(status: number, error: GoogleError | null, asker: Asker): ProviderFailure {
-  if (rationExceeded(status, error)) return rationedByGoogle()
+  if (rationExceeded(status, error)) return rationedByGoogle(asker)
   if (status >= 500) return unavailable(status, error)
   if (error === null) return unreadable()
   const cause = new Error(
@@ -189,8 +189,9 @@ export function tooLarge(cause: unknown): ProviderFailure {
   })
 }
 
-function rationedByGoogle(): ProviderFailure {
-  return new ProviderFailure("Google's quota for this owner is used up", {
+function rationedByGoogle({ by }: Asker): ProviderFailure {
+  const whose = by === 'key' ? "this server's API key" : 'this owner'
+  return new ProviderFailure(`Google's quota for ${whose} is used up`, {
     isPassing: true,
     retryAfterSeconds: 30,
     details: 'Google counts requests by the minute, those of other programs of the same project included.',

@@ -2,7 +2,7 @@ import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Access, AccessTokens } from '../../remote/access-tokens.ts'
 
 /** Who comes with an API key: nobody in particular, and counted as one by Google. */
-const nobody = 'api key'
+export const nobody = 'api key'
 
 export function isPublicAccess({ subject }: Pick<Access, 'subject'>): boolean {
   return subject === nobody

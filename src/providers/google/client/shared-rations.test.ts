@@ -64,6 +64,26 @@ test('who waits for a write comes before the readers of other servers; among equ
   ])
 })
 
+test('an account that goes first at one server takes the turn of that server, and nobody’s at another', async (t) => {
+  const { servers, take, time } = setUp(t, 2)
+  const [one, two] = servers
+  assert.ok(one && two)
+  for (let at = 0; at < 31; at++) (await take(one, { accountId: 'heavy' })).endCall('answered')
+  const order: string[] = []
+  const wait = async (server: Budget, name: string, accountId: string) => {
+    take(server, { accountId, allowedMs: 60_000 }).then((place) => {
+      order.push(name)
+      place.endCall('answered')
+    })
+    await time.pass(10)
+  }
+  for (const name of ['heavy 1', 'heavy 2', 'heavy 3']) await wait(one, name, 'heavy')
+  await wait(two, 'other', 'other')
+  await wait(one, 'light', 'light')
+  await time.pass(30_000)
+  assert.deepEqual(order, ['light', 'heavy 1', 'heavy 2', 'other', 'heavy 3'])
+})
+
 test('the store is away again and again under full demand: still no refusal, and the count goes on where it was', async (t) => {
   const { servers, keepBusy, google, time, store } = setUp(t, 3)
   for (const server of servers) keepBusy(server, 20, () => owner)
@@ -259,6 +279,7 @@ function loseNextAnswer(registers: MemoryRegisters): void {
 interface TakeWish {
   subject?: string
   isUrgent?: boolean
+  accountId?: string
   allowedMs?: number
 }
 
@@ -285,11 +306,11 @@ function setUp(t: TestContext, count: number) {
 
   async function take(
     server: Budget,
-    { subject = owner, isUrgent = false, allowedMs = 15_000 }: TakeWish = {},
+    { subject = owner, isUrgent = false, accountId = '', allowedMs = 15_000 }: TakeWish = {},
   ): Promise<BudgetPlace> {
     const deadline = createDeadline(time.clock, time.timers, allowedMs)
     try {
-      return await server.take({ subject, kind: 'read', isUrgent, deadline })
+      return await server.take({ subject, kind: 'read', isUrgent, accountId, deadline })
     } finally {
       deadline.end()
     }

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import { fieldsOf, parseJsonBytes, textOf } from '../../remote/json-fields.ts'
 import { readGoogleError } from '../client/google-errors.ts'
 import { consentWishes, type GoogleScope, scopeUrl } from './google-consent.ts'
+import { claimsMeantFor } from './id-token.ts'
 import {
   failureOfAbout,
   misconfiguration,
@@ -66,6 +68,8 @@ export function createGoogleOAuth({ client, scope, ...parts }: OAuthParts): Goog
         state,
         code_challenge: codeChallenge,
         code_challenge_method: 'S256',
+        // Whose ID token comes back must be of this attempt, and nobody can guess the challenge either.
+        ...(scope === 'spreadsheets' && { nonce: codeChallenge }),
       })
       return `${endpoints.consentPage}?${asked}`
     },
@@ -83,7 +87,7 @@ export function createGoogleOAuth({ client, scope, ...parts }: OAuthParts): Goog
         // Google lets people untick single boxes and still says yes.
         if (!scopes.includes(scopeUrl(scope))) return scopeMissing
         if (refreshToken === null) return noRefreshToken
-        const person = scope === 'drive.file' ? await askDrive(accessToken) : await personOf(given)
+        const person = scope === 'drive.file' ? await askDrive(accessToken) : await personOf(given, verifier)
         if (!person) return { problem: 'unreachable', words: 'Google did not say whose account this is.' }
         return { refreshToken, accessToken, expiresInSeconds, scopes, ...person }
       } catch (error) {
@@ -116,13 +120,20 @@ export function createGoogleOAuth({ client, scope, ...parts }: OAuthParts): Goog
     })
   }
 
-  async function personOf({ idToken, accessToken }: TokenAnswer): Promise<Person | null> {
-    // Straight from Google over TLS, so its signature need not be looked at.
-    const claimed = personIn(claimsOf(idToken))
+  async function personOf(
+    { idToken, accessToken, date }: TokenAnswer,
+    verifier: string,
+  ): Promise<Person | null> {
+    const nonce = hash('sha256', verifier, 'base64url')
+    const claims = idToken === null ? {} : claimsMeantFor(idToken, { clientId: client.clientId, nonce, date })
+    // Who was said to be somebody else, or to somebody else, is not asked for again.
+    if (!claims) return null
+    const claimed = personIn(claims)
     if (claimed) return claimed
     const { status, body } = await endpoint.get(endpoints.userInfo, accessToken)
     if (status !== 200) throw unusable(status)
-    return personIn(parseJsonBytes(body))
+    const person = personIn(parseJsonBytes(body))
+    return claims.sub === undefined || person?.subject === claims.sub ? person : null
   }
 
   /** Beside drive.file nothing may be asked for that would tell who it is; but Drive knows whose files they are. */
@@ -143,9 +154,4 @@ type Person = Pick<GoogleGrant, 'subject' | 'email'>
 function personIn(claims: unknown): Person | null {
   const { sub, email } = fieldsOf(claims)
   return typeof sub === 'string' && typeof email === 'string' ? { subject: sub, email } : null
-}
-
-function claimsOf(idToken: string | null): unknown {
-  const payload = idToken?.split('.')[1]
-  return payload === undefined ? null : parseJsonBytes(Buffer.from(payload, 'base64url'))
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { createPrivateKey, type KeyObject, sign, type webcrypto } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { ConnectionProblem, Grant } from '../../../sheets/connection.ts'
 import { ProviderFailure } from '../../../sheets/provider-failure.ts'
@@ -30,6 +30,18 @@ const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const mostKeyBits = 4_096
 /** By a thread of Node's: anybody can make up a key. */
 const signAside = promisify(sign)
+/**
+ * One after the other: files are read and written by the same four threads, and a key whose parts do not fit is signed with twice,
+ * the second time in a way that takes five times as long.
+ */
+let lastSigned: Promise<unknown> = Promise.resolve()
+
+function signInTurn(text: string, privateKey: string): Promise<Buffer> {
+  const signed = lastSigned.then(() => signAside('sha256', Buffer.from(text), privateKey))
+  lastSigned = signed.catch(() => {})
+  return signed
+}
+
 /** Google takes no assertion that is good for longer. */
 const lifeSeconds = 3_600
 
@@ -97,7 +109,7 @@ export function createServiceAccounts(parts: TokenEndpointParts): ServiceAccount
     const unsigned = [{ alg: 'RS256', typ: 'JWT', kid: key.private_key_id }, claims]
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
       .join('.')
-    const signature = await signAside('sha256', Buffer.from(unsigned), key.private_key)
+    const signature = await signInTurn(unsigned, key.private_key)
     return { grant_type: jwtBearer, assertion: `${unsigned}.${signature.toString('base64url')}` }
   }
 }
@@ -134,10 +146,21 @@ function rsaKey(pem: string): KeyObject | null {
   try {
     const key = createPrivateKey(pem)
     const { modulusLength = Number.POSITIVE_INFINITY } = key.asymmetricKeyDetails ?? {}
-    return key.asymmetricKeyType === 'rsa' && modulusLength <= mostKeyBits ? key : null
+    const isRsa = key.asymmetricKeyType === 'rsa' && modulusLength <= mostKeyBits
+    return isRsa && isWellMade(key.export({ format: 'jwk' }), modulusLength) ? key : null
   } catch {
     return null
   }
+}
+
+/** With primes as long as the modulus, or parts that belong to other ones, to sign takes ten times as long and more. */
+function isWellMade(parts: webcrypto.JsonWebKey, modulusLength: number): boolean {
+  const [n, d, p, q, dp, dq, qi] = (['n', 'd', 'p', 'q', 'dp', 'dq', 'qi'] as const).map((name) =>
+    BigInt(`0x0${Buffer.from(parts[name] ?? '', 'base64url').toString('hex')}`),
+  ) as [bigint, bigint, bigint, bigint, bigint, bigint, bigint]
+  const isHalf = (prime: bigint) => prime > 2n && prime >> BigInt(Math.ceil(modulusLength / 2) + 1) === 0n
+  if (!isHalf(p) || !isHalf(q) || p * q !== n) return false
+  return d < n && d % (p - 1n) === dp && d % (q - 1n) === dq && (q * qi) % p === 1n
 }
 
 function keyProblem(words: string): ConnectionProblem {

@@ -24,6 +24,8 @@ export interface TokenAnswer {
   scopes: string[]
   refreshToken: string | null
   idToken: string | null
+  /** When it was given, by Google's own clock. */
+  date: string | undefined
 }
 
 export interface TokenEndpointParts {
@@ -60,6 +62,7 @@ export function createTokenEndpoint({
         scopes: (textOf(fields.scope) ?? '').split(' ').filter(Boolean),
         refreshToken: textOf(fields.refresh_token),
         idToken: textOf(fields.id_token),
+        date: headers.date,
       }
     },
     get: (url, accessToken) =>

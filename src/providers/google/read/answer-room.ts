@@ -1,3 +1,4 @@
+import type { TakerByThen } from '../../../shares/taker.ts'
 import type { Turn, Turnstile } from '../../../shares/turnstile.ts'
 
 /** Room in memory for what comes from Google for one read, which may be two answers. */
@@ -7,7 +8,7 @@ export interface AnswerRoom extends Turn {
 }
 
 export interface AnswerRooms {
-  roomOf(accountId: string): AnswerRoom
+  roomOf(taker: TakerByThen): AnswerRoom
 }
 
 /** Below it nobody waits for others. */
@@ -19,9 +20,9 @@ export function createAnswerRooms(
   longFetches: Pick<Turnstile, 'turnOf'>,
 ): AnswerRooms {
   return {
-    roomOf(accountId) {
-      const room = fetches.turnOf(accountId)
-      const longRoom = longFetches.turnOf(accountId)
+    roomOf(taker) {
+      const room = fetches.turnOf(taker)
+      const longRoom = longFetches.turnOf(taker)
       let beginning: Promise<void> | null = null
       let isLong = false
       return {

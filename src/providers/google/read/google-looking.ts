@@ -5,8 +5,9 @@ import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { RefusedByGoogle, unreadable } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import { type FoundMarker, type Marker, markerKey, readFoundMarker, readMarkerAs } from '../write/marker.ts'
+import { parseGridAnswer } from './grid-answer.ts'
 import { joinRanges, type RowRange } from './row-ranges.ts'
-import { readTabView, type TabView, tabViewFields } from './tab-view.ts'
+import { readRowsInTurns, readTabView, type TabView, tabViewFields } from './tab-view.ts'
 import { createRowCount } from './values-scan.ts'
 
 /** The small reads around a write. */
@@ -29,9 +30,11 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
         gridRange: { sheetId: tabId, startRowIndex: from - 1, endRowIndex: to },
       }))
       try {
-        const answer = await ask(place, `:getByDataFilter?fields=${tabViewFields}`, { dataFilters })
+        const call = callOf(place, `:getByDataFilter?fields=${tabViewFields}`)
+        const answer = await parseGridAnswer(await calls.callRead({ ...call, body: { dataFilters } }))
         const view = readTabView(answer, tabId)
         if (!view) throw unreadable()
+        await readRowsInTurns(view, ranges)
         return view
       } catch (error) {
         if (error instanceof RefusedByGoogle && error.isAboutGrid) return 'outside'
@@ -81,15 +84,15 @@ export function createGoogleLooking(calls: GoogleCalls, endpoints: GoogleEndpoin
     )
   }
 
-  async function ask(place: TabPlace, method: string, body: object, isUrgent = true): Promise<unknown> {
+  async function ask(place: TabPlace, method: string, body: object, isUrgent: boolean): Promise<unknown> {
     const answer = parseJsonBytes(await calls.callRead({ ...callOf(place, method), body, isUrgent }))
     if (answer === undefined) throw unreadable()
     return answer
   }
 
-  function callOf({ location, credentialId }: TabPlace, method: string) {
+  function callOf({ location, credentialId, accountId }: TabPlace, method: string) {
     const { spreadsheetId } = parseGoogleLocation(location)
     const url = `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}${method}&prettyPrint=false`
-    return { credentialId, service: 'sheets', method: 'POST', url, isUrgent: true } as const
+    return { credentialId, accountId, service: 'sheets', method: 'POST', url, isUrgent: true } as const
   }
 }

@@ -136,7 +136,7 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
   }
 
   function read(
-    { location, credentialId }: TabPlace,
+    { location, credentialId, accountId }: TabPlace,
     method: string,
     asked: object,
     { deadline, room, isUrgent = false }: ReadUnder & { isUrgent?: boolean },
@@ -145,6 +145,7 @@ export function createTabReads(calls: GoogleCalls, endpoints: GoogleEndpoints): 
     const { spreadsheetId } = parseGoogleLocation(location)
     return calls.callRead({
       credentialId,
+      accountId,
       service: 'sheets',
       method: 'POST',
       // By the tab's id: its title may change at any time.

@@ -48,7 +48,42 @@ export const tabCellFields =
 export function readTabView(spreadsheet: unknown, tabId: number): TabView | null {
   const sheet = sheetIn(spreadsheet, tabId)
   const size = sizeOf(sheet)
-  return size && viewOf({ ...size, rows: rowsIn(sheet) })
+  if (!size) return null
+  const told = new Map<number, RowData[]>()
+  for (const row of rowDataIn(sheet)) {
+    const known = told.get(row.rowNumber)
+    if (known) known.push(row)
+    else told.set(row.rowNumber, [row])
+  }
+  const seen = new Map<number, SeenCell[]>()
+  return {
+    ...size,
+    // Each when it is asked for: hundreds of rows of hundreds of cells are not looked at in one go.
+    row(rowNumber) {
+      const known = seen.get(rowNumber)
+      if (known) return known
+      const cells = (told.get(rowNumber) ?? []).reduce(withCells, [])
+      seen.set(rowNumber, cells)
+      told.delete(rowNumber)
+      return cells
+    },
+  }
+}
+
+/** Read from the answer in a millisecond or two. */
+const cellsInATurn = 5_000
+
+/** Has rows read from the answer, so that whoever goes through them all finds them read. */
+export async function readRowsInTurns(view: TabView, ranges: readonly RowRange[]): Promise<void> {
+  let cells = 0
+  for (const { from, to } of ranges) {
+    for (let rowNumber = from; rowNumber <= Math.min(to, view.rowCount); rowNumber++) {
+      cells += view.row(rowNumber).length
+      if (cells < cellsInATurn) continue
+      cells = 0
+      await new Promise(setImmediate)
+    }
+  }
 }
 
 export function viewOf({ rows, ...size }: TabCells): TabView {
@@ -103,15 +138,17 @@ function rowsIn(
 ): Map<number, SeenCell[]> {
   const rows = new Map<number, SeenCell[]>()
   for (const { rowNumber, firstColumn, values } of rowDataIn(sheet)) {
-    if (!isWanted(rowNumber)) continue
-    const known = rows.get(rowNumber)
-    if (!known && firstColumn === 0) rows.set(rowNumber, values.map(seenCell))
-    else rows.set(rowNumber, placeCells(known ?? [], firstColumn, values))
+    if (isWanted(rowNumber))
+      rows.set(rowNumber, withCells(rows.get(rowNumber) ?? [], { firstColumn, values }))
   }
   return rows
 }
 
-function placeCells(known: readonly SeenCell[], firstColumn: number, values: readonly unknown[]): SeenCell[] {
+function withCells(
+  known: readonly SeenCell[],
+  { firstColumn, values }: Pick<RowData, 'firstColumn' | 'values'>,
+): SeenCell[] {
+  if (known.length === 0 && firstColumn === 0) return values.map(seenCell)
   const length = Math.max(known.length, firstColumn + values.length)
   return Array.from({ length }, (_, at) =>
     at >= firstColumn && at < firstColumn + values.length

@@ -1,14 +1,16 @@
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Observe } from '../../../reporting/observe.ts'
 import type { Change, ChangeResult } from '../../../sheets/change.ts'
 import type { Committed, TabPlace, WrittenTab } from '../../../sheets/provider.ts'
 import { OutcomeUnknown } from '../../../sheets/provider-failure.ts'
 import { areSameColumns, type Column } from '../../../sheets/rows/table.ts'
 import { fieldsOf } from '../../remote/json-fields.ts'
-import type { GoogleCalls } from '../client/google-call.ts'
+import type { GoogleCall, GoogleCalls } from '../client/google-call.ts'
 import type { GoogleEndpoints } from '../client/google-endpoints.ts'
 import { RefusedByGoogle } from '../client/google-errors.ts'
 import { parseGoogleLocation } from '../google-location.ts'
 import type { GoogleLooking } from '../read/google-looking.ts'
+import { parseGridAnswer } from '../read/grid-answer.ts'
 import { writtenVersion } from '../read/grid-bounds.ts'
 import type { RowRange } from '../read/row-ranges.ts'
 import type { TabHeads } from '../read/tab-heads.ts'
@@ -16,6 +18,7 @@ import type { TabMemory } from '../read/tab-memory.ts'
 import {
   gridOf,
   onlyRowsOf,
+  readRowsInTurns,
   readTabView,
   type SeenCell,
   type TabView,
@@ -30,7 +33,7 @@ import { areColumnsAsJudged, columnsOfHeader } from './judged-columns.ts'
 import type { Marker } from './marker.ts'
 import type { MarkerCleaning } from './marker-cleaning.ts'
 import { findRaces, isStillAsRead } from './race-check.ts'
-import type { RowLooks } from './row-looks.ts'
+import { type RowLooks, trustLookMs } from './row-looks.ts'
 import type { RowTurns } from './row-turns.ts'
 
 export interface CommitParts {
@@ -65,8 +68,6 @@ interface SentBatch extends ComposedBatch {
   oldMarkers: readonly number[]
 }
 
-/** Between the look that a batch begins with and sending it. Where a ration made it wait for longer, it looks again. */
-export const trustLookMs = 500
 const answerFields = `spreadsheetId,replies(createDeveloperMetadata(developerMetadata(metadataId))),updatedSpreadsheet(${tabViewFields})`
 
 /** The tab is not what the changes were judged on. */
@@ -79,8 +80,9 @@ export async function commitBatch(attempt: BatchAttempt, parts: CommitParts): Pr
   const { spreadsheetId } = parseGoogleLocation(place.location)
   let sent: SentBatch | null = null
   try {
-    const answer = await calls.callWrite({
+    const call: GoogleCall = {
       credentialId: place.credentialId,
+      accountId: place.accountId,
       service: 'sheets',
       method: 'POST',
       url: `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}:batchUpdate?prettyPrint=false&fields=${answerFields}`,
@@ -90,7 +92,8 @@ export async function commitBatch(attempt: BatchAttempt, parts: CommitParts): Pr
         sent = composed
         return composed.body
       },
-    })
+    }
+    const answer = await calls.callWrite(call, parseGridAnswer)
     cleaning.noteNew(spreadsheetId, marker)
     return await commitApplied(attempt, answer, sent, parts).catch((error: unknown) => {
       // Google has done it: whatever fails from here on must not look as if nothing had happened.
@@ -117,9 +120,9 @@ async function compose(attempt: BatchAttempt, parts: CommitParts): Promise<SentB
   const view =
     touched.length === 0
       ? null
-      : (parts.looks.find(place, version, ranges, trustLookMs) ??
-        (await lookAgain(place, ranges, isAdding, parts)))
+      : (parts.looks.find(place, version, ranges) ?? (await lookAgain(place, ranges, isAdding, parts)))
   if (view === 'outside' || (view && !isAsJudged(changes, turns, view))) throw new Outdated()
+  await othersTurn()
   const head = isAdding ? await parts.heads.headOf(place, trustLookMs) : null
   const header = view?.row(1) ?? head?.header ?? []
   if (columns && !areColumnsAsJudged(changes, columns, columnsOfHeader(header))) throw new Outdated()
@@ -167,18 +170,23 @@ async function commitApplied(
   const seen = readTabView(fieldsOf(answer).updatedSpreadsheet, tabId)
   // Without a view of the moment at which it was applied, nobody can say what became of it: it is looked up.
   if (!seen) throw notUnderstood()
+  await readRowsInTurns(seen, sent.shown)
   const after = onlyRowsOf(seen, sent.shown)
   const at = sent.added ? await standingAt(place, sent.added, after, parts.looking) : null
+  // Each of these goes through all cells of all rows that were touched.
+  await othersTurn()
   const told = foretold(changes, turns, (row) => valuesOf(sent.view?.row(row) ?? []), at?.first ?? null)
   const seenNow = resultsSeenAfter(told, changes, turns, (row) => {
     if (at && row >= at.first) return sent.added?.isOnlyEnd ? null : valuesOf(at.view.row(row))
     return valuesOf(after.row(row))
   })
+  await othersTurn()
   const results = withLost(seenNow, changes, turns, (row) => sent.view?.row(row) ?? [])
   if (turns.insertions > 0) parts.memory.forget(place)
   else if (!sent.added) parts.memory.moveUp(place, turns.deletions)
   else if (at) parts.memory.keep(place, withHeader(at.view, after), at.first + sent.added.rows.length - 1)
   else parts.memory.forget(place)
+  await othersTurn()
   const columnsNow = columnsOfHeader(after.row(1))
   return {
     outcome: 'applied',

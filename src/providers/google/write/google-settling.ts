@@ -27,6 +27,7 @@ export async function settleMarker(
   try {
     const answer = await calls.callWrite({
       credentialId: place.credentialId,
+      accountId: place.accountId,
       service: 'sheets',
       method: 'POST',
       url: `${endpoints.sheets}/${encodeURIComponent(spreadsheetId)}:batchUpdate?prettyPrint=false`,

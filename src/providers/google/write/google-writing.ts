@@ -21,7 +21,7 @@ import { type TabView, valuesOf } from '../read/tab-view.ts'
 import { foretold } from './change-results.ts'
 import type { ColumnLooks } from './column-looks.ts'
 import { mayBeTouched } from './compose-batch.ts'
-import { type CommitParts, commitBatch, trustLookMs } from './google-commit.ts'
+import { type CommitParts, commitBatch } from './google-commit.ts'
 import { settleMarker } from './google-settling.ts'
 import { fenceOf, newMarker, readFence } from './marker.ts'
 import { createMarkerCleaning, leaveWithinMs } from './marker-cleaning.ts'
@@ -187,8 +187,7 @@ export function createGoogleWriting(googleParts: GoogleWritingParts): GoogleWrit
       const row = turns.before(changeAt)
       if (change.kind === 'add' || change.kind === 'insert' || row === null) return
       // Whoever judges knows nothing of what stands under columns without a name; with a row that goes, that goes.
-      const seen =
-        change.kind === 'delete' ? looks.find(place, version, [{ from: row, to: row }], trustLookMs) : null
+      const seen = change.kind === 'delete' ? looks.find(place, version, [{ from: row, to: row }]) : null
       if (seen) known.set(row, valuesOf(seen.row(row)))
       else if (change.before && !(change.kind === 'delete' && change.unnamed)) {
         known.set(

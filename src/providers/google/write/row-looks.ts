@@ -1,5 +1,6 @@
 import type { Clock } from '../../../clock.ts'
 import type { TabPlace } from '../../../sheets/provider.ts'
+import { idleTimers, type Timers } from '../../../timers.ts'
 import { createRangeCheck, type RowRange } from '../read/row-ranges.ts'
 import { onlyRowsOf, type TabView } from '../read/tab-view.ts'
 
@@ -8,7 +9,7 @@ export interface RowLooks {
   /** Names it. */
   keep(place: TabPlace, look: Omit<RowLook, 'version'>): string
   /** As it was then, of these rows; null when it is too old, another one, or did not go so far. */
-  find(place: TabPlace, version: string, ranges: readonly RowRange[], maxAgeMs: number): TabView | null
+  find(place: TabPlace, version: string, ranges: readonly RowRange[]): TabView | null
 }
 
 interface RowLook {
@@ -19,24 +20,23 @@ interface RowLook {
   seenAtMs: number
 }
 
-const maxRemembered = 1_000
+/** Between the look that a batch begins with and sending it. Where a ration made it wait for longer, it looks again. */
+export const trustLookMs = 500
 
-export function createRowLooks(clock: Pick<Clock, 'elapsedMs'>): RowLooks {
+export function createRowLooks(clock: Pick<Clock, 'elapsedMs'>, timers: Timers = idleTimers): RowLooks {
   const looks = new Map<string, RowLook>()
   let count = 0
+  let isLettingGo = false
   return {
     keep(place, look) {
-      const key = keyOf(place)
       const version = `rows.${count++}`
-      looks.delete(key)
-      looks.set(key, { ...look, version })
-      const [oldest] = looks.keys()
-      if (looks.size > maxRemembered && oldest !== undefined) looks.delete(oldest)
+      looks.set(keyOf(place), { ...look, version })
+      if (!isLettingGo) letGoLater()
       return version
     },
-    find(place, version, ranges, maxAgeMs) {
+    find(place, version, ranges) {
       const look = looks.get(keyOf(place))
-      if (look?.version !== version || clock.elapsedMs() - look.seenAtMs > maxAgeMs) return null
+      if (look?.version !== version || isTooOld(look)) return null
       const isWithin = createRangeCheck(look.ranges)
       // Beyond the last row of the grid there is nothing to be seen.
       const isSeen = ({ from, to }: RowRange) => {
@@ -45,6 +45,20 @@ export function createRowLooks(clock: Pick<Clock, 'elapsedMs'>): RowLooks {
       }
       return ranges.every(isSeen) ? onlyRowsOf(look.view, ranges) : null
     },
+  }
+
+  /** Each may hold thousands of cells, and nobody finds it any more; the last one too, when nobody writes for hours. */
+  function letGoLater(): void {
+    isLettingGo = true
+    timers.after(trustLookMs, () => {
+      for (const [key, look] of looks) if (isTooOld(look)) looks.delete(key)
+      isLettingGo = false
+      if (looks.size > 0) letGoLater()
+    })
+  }
+
+  function isTooOld({ seenAtMs }: RowLook): boolean {
+    return clock.elapsedMs() - seenAtMs > trustLookMs
   }
 }
 

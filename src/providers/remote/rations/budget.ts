@@ -30,6 +30,8 @@ export interface BudgetWish {
   kind: RationKind
   /** Before those who only read: somebody waits for a write. */
   isUrgent: boolean
+  /** For whom it is: among equals, turns go round the accounts. */
+  accountId?: string
   deadline: Deadline
 }
 
@@ -61,6 +63,15 @@ export interface UsedUpRation {
   by: 'budget' | 'provider'
 }
 
+export interface RationWords {
+  /** After "quota for". */
+  whose: string
+  /** After "reads a minute for". */
+  what: string
+}
+
+const wordsForOwners: RationWords = { whose: 'this owner', what: 'all sheets of one owner' }
+
 export interface BudgetParts {
   /** The provider's id: servers that spend from the same rations find each other's count under it. */
   id: string
@@ -71,6 +82,8 @@ export interface BudgetParts {
   onUsedUp(ration: UsedUpRation): void
   random: () => number
   limits: BudgetLimits
+  /** How refusals call this subject's ration, where it is not one owner's. */
+  wordsFor?(subject: string): RationWords | null
   /** Where all servers that spend from one ration count. */
   share: ShareValue
 }
@@ -109,7 +122,8 @@ export function createBudget(parts: BudgetParts): Budget {
   }
 }
 
-function createRation(kind: RationKind, { id, name, timers, onUsedUp, random, limits, share }: BudgetParts) {
+function createRation(kind: RationKind, parts: BudgetParts) {
+  const { id, name, timers, onUsedUp, random, limits, share } = parts
   const queue = createRationQueue({
     book: share(`${id} ${kind}s`, rationBookForm),
     timers,
@@ -118,11 +132,12 @@ function createRation(kind: RationKind, { id, name, timers, onUsedUp, random, li
   })
   return { take, opensInMs: queue.nextInMs, noteRefusal, noteAcceptance, usedShare, close: queue.close }
 
-  async function take({ subject, isUrgent, deadline }: BudgetWish): Promise<BudgetPlace> {
-    const openingMs = queue.opensInMs({ subject, isUrgent })
-    if (openingMs > deadline.leftMs()) throw quotaUsedUp(openingMs)
-    const tooLate = () => quotaUsedUp(queue.opensInMs({ subject, isUrgent }))
-    const placeId = await queue.wait({ subject, isUrgent }, deadline, tooLate)
+  async function take({ subject, isUrgent, accountId = '', deadline }: BudgetWish): Promise<BudgetPlace> {
+    const who = { subject, isUrgent, accountId }
+    const openingMs = queue.opensInMs(who)
+    if (openingMs > deadline.leftMs()) throw quotaUsedUp(subject, openingMs)
+    const tooLate = () => quotaUsedUp(subject, queue.opensInMs(who))
+    const placeId = await queue.wait(who, deadline, tooLate)
     return { endCall: (end) => queue.end(subject, placeId, heldMs[end]) }
   }
 
@@ -160,13 +175,14 @@ function createRation(kind: RationKind, { id, name, timers, onUsedUp, random, li
     return windowOf(ration, limits.perUser[kind], atOnceShares[kind])
   }
 
-  function quotaUsedUp(openingMs: number): ProviderFailure {
+  function quotaUsedUp(subject: string, openingMs: number): ProviderFailure {
+    const { whose, what } = parts.wordsFor?.(subject) ?? wordsForOwners
     onUsedUp({ kind, per: 'user', by: 'budget' })
     const retryAfterSeconds = Math.max(1, Math.ceil(openingMs / 1_000))
-    return new ProviderFailure(`${name}'s ${kind} quota for this owner is used up`, {
+    return new ProviderFailure(`${name}'s ${kind} quota for ${whose} is used up`, {
       isPassing: true,
       retryAfterSeconds,
-      details: `${name} allows ${limits.perUser[kind]} ${kind}s a minute for all sheets of one owner. Retry in ${retryAfterSeconds} s${
+      details: `${name} allows ${limits.perUser[kind]} ${kind}s a minute for ${what}. Retry in ${retryAfterSeconds} s${
         kind === 'read' ? ', or let rows be kept longer (cache_seconds)' : ''
       }.`,
     })

@@ -4,25 +4,29 @@ import { ProviderFailure } from '../../../sheets/provider-failure.ts'
 import type { Cancel, Timers } from '../../../timers.ts'
 import type { Deadline } from '../deadline.ts'
 import { endPlace, type RationBook, tidy } from './ration-book.ts'
+import { countAhead, createRecentTurns, passOnMoments } from './ration-order.ts'
 import { noteWaiting, type RationWaiter, type Served, serve } from './ration-turn.ts'
 import { emptyRation, type Ration, type RationWindow } from './ration-window.ts'
 
 /** Those of this server who wait for one kind of ration, and the book in which all servers write what they take. */
 export interface RationQueue {
   /** The id of its place in the book; when the deadline is over first, what `tooLate` says is thrown. */
-  wait(who: { subject: string; isUrgent: boolean }, deadline: Deadline, tooLate: () => Error): Promise<string>
+  wait(who: RationSeeker, deadline: Deadline, tooLate: () => Error): Promise<string>
   /** The call that had this place is over. `heldMs`: how long it still counts. */
   end(subject: string, placeId: string, heldMs: number): void
   /** Writes into the book, now or as soon as that is possible. */
   write(change: BookChange): void
   /** In how many milliseconds a newcomer can have a place at the earliest; from memory, and a guess. */
-  opensInMs(who: { subject: string; isUrgent: boolean }): number
+  opensInMs(who: RationSeeker): number
   /** When a newcomer could be served if nobody waited, in milliseconds from now; the same. */
   nextInMs(subject: string): number
   known(): { book: RationBook; nowMs: number }
   /** Whoever still waits is told that it is in vain. */
   close(): void
 }
+
+/** `accountId`: turns go round the accounts. */
+export type RationSeeker = Pick<RationWaiter, 'subject' | 'isUrgent' | 'accountId'>
 
 export type BookChange = (book: RationBook, nowMs: number) => void
 
@@ -48,12 +52,14 @@ const writeAgainMs = 1_000
 export function createRationQueue(parts: RationQueueParts): RationQueue {
   const { book, timers, ownerWindow, projectWindow } = parts
   const server = randomBase62(6)
+  const recentTurns = createRecentTurns()
   let places = 0
   const turnParts = {
     server,
     ownerWindow,
     projectWindow,
     newPlaceId: () => `${server}${(places++).toString(36)}`,
+    servedAt: recentTurns.servedAt,
   }
   let waiters: Waiter[] = []
   let unwritten: BookChange[] = []
@@ -63,7 +69,7 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
   let cancelTimer: Cancel = () => {}
 
   return {
-    wait({ subject, isUrgent }, deadline, tooLate) {
+    wait({ subject, isUrgent, accountId }, deadline, tooLate) {
       if (isClosed) return Promise.reject(stopping())
       const { promise, resolve, reject } = Promise.withResolvers<string>()
       const leave = () => {
@@ -77,6 +83,7 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
       const waiter: Waiter = {
         subject,
         isUrgent,
+        accountId,
         sinceMs: null,
         placeId: null,
         give(placeId) {
@@ -98,10 +105,10 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
       write((into, nowMs) => endPlace(into, subject, placeId, { heldMs, nowMs }))
     },
     write,
-    opensInMs({ subject, isUrgent }) {
+    opensInMs(who) {
+      const { subject } = who
       const { value, nowMs } = book.known()
-      const isAhead = (other: Waiter) => other.subject === subject && (other.isUrgent || !isUrgent)
-      const nth = waiters.filter(isAhead).length + 1
+      const nth = countAhead(waiters, who) + 1
       const atMs = Math.max(
         ownerWindow(rationOf(value, subject)).openingAtMs(nth, nowMs),
         projectWindow(value.project).openingAtMs(nth, nowMs),
@@ -141,24 +148,24 @@ export function createRationQueue(parts: RationQueueParts): RationQueue {
       tidy(into, nowMs)
       for (const change of changes) change(into, nowMs)
       const served = serve(into, waiters, nowMs, turnParts)
-      const isNoted = noteWaiting(into, notIn(served), nowMs, turnParts)
+      const isNoted = noteWaiting(into, waiters, served, nowMs, turnParts)
       return changes.length > 0 || served.length > 0 || isNoted ? { served, changes: changes.length } : null
     })
     if (written instanceof Promise) written.then(turnEnded, turnFailed)
     else turnEnded(written)
   }
 
-  function notIn(served: readonly Served<Waiter>[]): Waiter[] {
-    const gone = new Set(served.map(({ waiter }) => waiter))
-    return waiters.filter((waiter) => !gone.has(waiter))
-  }
-
   function turnEnded(written: { served: Served<Waiter>[]; changes: number } | null): void {
     isTurning = false
     unwritten = unwritten.slice(written?.changes ?? 0)
     for (const { waiter, placeId } of written?.served ?? []) {
-      if (waiters.includes(waiter)) waiter.give(placeId)
-      else withdraw(waiter)
+      if (!waiters.includes(waiter)) {
+        withdraw(waiter)
+        continue
+      }
+      recentTurns.note(waiter.subject, waiter.accountId)
+      passOnMoments(waiters, waiter)
+      waiter.give(placeId)
     }
     if (isTurnDue || unwritten.length > 0) turn()
     else setTimer()

@@ -1,16 +1,8 @@
-import { type RationBook, rationOf, takePlace, type WaitingNote } from './ration-book.ts'
-import type { Ration, RationWindow } from './ration-window.ts'
+import { type RationBook, takePlace, type WaitingNote } from './ration-book.ts'
+import { inOrder, type WaiterOfAccount } from './ration-order.ts'
+import { emptyRation, type Ration, type RationWindow } from './ration-window.ts'
 
-/** One who waits for a place, here or at another server. */
-interface InTurn {
-  subject: string
-  /** Before those who only read: somebody waits for a write. */
-  isUrgent: boolean
-  /** By the book's clock; null until it has waited for a turn. */
-  sinceMs: number | null
-}
-
-export interface RationWaiter extends InTurn {
+export interface RationWaiter extends WaiterOfAccount {
   /**
    * The id of the place that is meant for it, from the first try to write that down; null before. It stays the same in every
    * further try, because one that seemed to fail may have been kept.
@@ -23,6 +15,8 @@ export interface TurnParts {
   ownerWindow(ration: Ration): RationWindow
   projectWindow(ration: Ration): RationWindow
   newPlaceId(): string
+  /** When the account had its last turn here, by any measure that grows. */
+  servedAt(subject: string, accountId: string): number
 }
 
 export interface Served<W> {
@@ -34,7 +28,7 @@ export interface Served<W> {
 const believedMs = 2_500
 const renewBeforeMs = 1_250
 
-/** Gives out what may be given out now, to whoever is next: urgent ones first, and then as they came. */
+/** Gives out what may be given out now, to whoever is next. */
 export function serve<W extends RationWaiter>(
   book: RationBook,
   waiters: readonly W[],
@@ -43,10 +37,16 @@ export function serve<W extends RationWaiter>(
 ): Served<W>[] {
   const served: Served<W>[] = []
   const passedOver = new Set<string>()
-  for (const next of inOrder(book, waiters, parts.server)) {
-    if (parts.projectWindow(book.project).nextAtMs(nowMs) > nowMs) break
+  const isProjectOpen = () => parts.projectWindow(book.project).nextAtMs(nowMs) <= nowMs
+  if (waiters.length === 0 || !isProjectOpen()) return served
+  const isOpenFor = (subject: string) =>
+    parts.ownerWindow(book.owners.get(subject) ?? emptyRation()).nextAtMs(nowMs) <= nowMs
+  const others = book.waiting.filter((note) => note.server !== parts.server)
+  const order = inOrder(book, waiters, others, { isOpen: isOpenFor, servedAt: parts.servedAt })
+  for (const next of order) {
+    if (!isProjectOpen()) break
     if (passedOver.has(next.subject)) continue
-    const isOpen = parts.ownerWindow(rationOf(book, next.subject)).nextAtMs(nowMs) <= nowMs
+    const isOpen = isOpenFor(next.subject)
     if (isOpen && next.waiter) {
       next.waiter.placeId ??= parts.newPlaceId()
       const { placeId } = next.waiter
@@ -61,42 +61,29 @@ export function serve<W extends RationWaiter>(
   return served
 }
 
-interface Next<W> extends InTurn {
-  waiter: W | null
-}
-
-function inOrder<W extends RationWaiter>(book: RationBook, waiters: readonly W[], server: string): Next<W>[] {
-  const ours = waiters.map(({ subject, isUrgent, sinceMs }, at) => ({
-    subject,
-    isUrgent,
-    sinceMs,
-    waiter: waiters[at] ?? null,
-  }))
-  const others = book.waiting.filter((note) => note.server !== server)
-  return [...ours, ...others.map((note) => ({ ...note, waiter: null }))].sort(
-    (one, other) => Number(other.isUrgent) - Number(one.isUrgent) || sinceOf(one) - sinceOf(other),
-  )
-}
-
-function sinceOf({ sinceMs }: InTurn): number {
-  return sinceMs ?? Number.MAX_SAFE_INTEGER
-}
-
-/** Tells the other servers who of ours is next for each owner's ration. False when they know already. */
-export function noteWaiting(
+/**
+ * Tells the other servers since when the next of ours waits for each owner's ration, when `served` are gone: those had the
+ * longest waits of their row, whoever they were. False when they know already.
+ */
+export function noteWaiting<W extends RationWaiter>(
   book: RationBook,
-  waiters: readonly RationWaiter[],
+  waiters: readonly W[],
+  served: readonly Served<W>[],
   nowMs: number,
   { server }: Pick<TurnParts, 'server'>,
 ): boolean {
   const before = book.waiting.filter((note) => note.server === server)
+  const gone = new Set(served.map(({ waiter }) => waiter))
+  for (const waiter of waiters) waiter.sinceMs ??= nowMs
   const notes = new Map<string, WaitingNote>()
-  for (const waiter of waiters) {
-    waiter.sinceMs ??= nowMs
-    const { subject, isUrgent, sinceMs } = waiter
-    const first = notes.get(subject)
-    if (first && (first.isUrgent || !isUrgent)) continue
-    notes.set(subject, { server, subject, isUrgent, sinceMs, untilMs: nowMs + believedMs })
+  for (const isUrgent of [true, false]) {
+    const equals = waiters.filter((waiter) => waiter.isUrgent === isUrgent)
+    for (const [subject, its] of Map.groupBy(equals, (waiter) => waiter.subject)) {
+      const first = its[its.filter((waiter) => gone.has(waiter)).length]
+      if (!first || notes.has(subject)) continue
+      const sinceMs = first.sinceMs ?? nowMs
+      notes.set(subject, { server, subject, isUrgent, sinceMs, untilMs: nowMs + believedMs })
+    }
   }
   const isKnown = [...notes.values()].every((note) =>
     before.some((known) => isSame(known, note) && known.untilMs > nowMs + renewBeforeMs),

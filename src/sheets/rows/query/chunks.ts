@@ -7,9 +7,15 @@ export class Chunks {
   #full: Uint8Array[] = []
   #chunk: Buffer
   #end = 0
+  #bytesBefore = 0
 
   constructor(likelyBytes: number) {
     this.#chunk = Buffer.allocUnsafeSlow(Math.min(Math.max(likelyBytes, 64), chunkBytes))
+  }
+
+  /** All that was gathered, also what was taken since. */
+  get length(): number {
+    return this.#bytesBefore + this.#end
   }
 
   get hasFull(): boolean {
@@ -43,13 +49,23 @@ export class Chunks {
     return full
   }
 
+  /** What was gathered, also what fills no piece; what comes next is written behind it. */
+  takeSoFar(): Uint8Array[] {
+    const all = this.takeAll()
+    this.#bytesBefore += this.#end
+    this.#chunk = this.#chunk.subarray(this.#end)
+    this.#end = 0
+    return all
+  }
+
   takeAll(): Uint8Array[] {
     const rest = this.#chunk.subarray(0, this.#end)
     return this.#end === 0 ? this.takeFull() : [...this.takeFull(), rest]
   }
 
   #next(): void {
-    this.#full.push(this.#chunk)
+    this.#bytesBefore += this.#chunk.length
+    if (this.#chunk.length > 0) this.#full.push(this.#chunk)
     this.#chunk = Buffer.allocUnsafeSlow(chunkBytes)
     this.#end = 0
   }

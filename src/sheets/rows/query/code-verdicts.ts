@@ -1,10 +1,10 @@
 import type { IndexedSnapshot } from '../snapshot.ts'
 import { type Bounds, ColumnCells } from './columns/column-cells.ts'
-import { type IndexedColumn, seen } from './columns/column-index.ts'
+import { type IndexedColumn, indexedColumn, seen } from './columns/column-index.ts'
 import { equalTexts, numberIn } from './equal-values.ts'
 import type { FilterOperator } from './operators.ts'
 import type { Filter } from './query.ts'
-import { createCellSearch, createEndTest, type Verdict } from './search-rows.ts'
+import { createCellSearch, createEndTest, type RowTest, type Verdict } from './search-rows.ts'
 import { compareTexts, foldText } from './text-order.ts'
 import { type TimeKey, timeKeyOfCell, timeKeyOfValue } from './time-key.ts'
 
@@ -38,6 +38,24 @@ const timeUnits = 24
 /** Whether finding out takes reading cells: such filters come last, when few rows are left. */
 export function isDecidedByReading({ operator }: Filter): boolean {
   return operator === 'contains' || operator === 'ends' || operator === 'starts'
+}
+
+/**
+ * The rows themselves as tests, one for each value, where most cells of the column differ: then rows are ruled out many at once, and
+ * a verdict on each different cell spares nothing (docs/decisions/054). null: by verdicts.
+ */
+export function rowTestsOf(snapshot: IndexedSnapshot, filter: Filter): readonly RowTest[] | null {
+  const { column: index, operator, values } = filter
+  if (operator !== 'contains' && operator !== 'ends') return null
+  const { codes, emptyCode } = indexedColumn(snapshot, index)
+  if (emptyCode * 4 < codes.length * 3) return null
+  return values.map((value) => {
+    const test = textTest(snapshot, index, operator, foldText(value))
+    return {
+      ...test,
+      holds: (position: number) => codes[position] !== emptyCode && test.holds(position),
+    }
+  })
 }
 
 /** Codes from `from` to `to`. */
@@ -143,11 +161,16 @@ function* narrow(verdicts: Uint8Array, { passing, open }: ValueVerdict): Generat
   verdicts.fill(fails, end)
   yield
   for (const { from, to } of open) {
-    for (let code = from; code < to; code++) {
-      if (verdicts[code] === passes) verdicts[code] = undecided
-      if (code % codesPerStep === codesPerStep - 1) yield
+    for (let code = from; code < to; code += codesPerStep) {
+      openPassing(verdicts, code, Math.min(code + codesPerStep, to))
+      yield
     }
   }
+}
+
+/** A function of its own: within a generator a loop takes several times as long. */
+function openPassing(verdicts: Uint8Array, from: number, to: number): void {
+  for (let code = from; code < to; code++) if (verdicts[code] === passes) verdicts[code] = undecided
 }
 
 /** The codes of all cells that equal a value; some stretches may have none. */
@@ -256,9 +279,18 @@ function withText(
   value: string,
 ): ValueVerdict {
   const { positionOfCode, emptyCode } = column
-  const holdsAt = (operator === 'contains' ? createCellSearch : createEndTest)(snapshot, index, value)
-  const test = (code: number) => holdsAt(positionOfCode[code] ?? 0)
+  const { holds } = textTest(snapshot, index, operator, value)
+  const test = (code: number) => holds(positionOfCode[code] ?? 0)
   return { passing: [], open: [{ from: 0, to: emptyCode }], test }
+}
+
+function textTest(
+  snapshot: IndexedSnapshot,
+  index: number,
+  operator: 'contains' | 'ends',
+  value: string,
+): RowTest {
+  return (operator === 'contains' ? createCellSearch : createEndTest)(snapshot, index, value)
 }
 
 function emptyOrNot({ column }: ColumnCells, value: string): Stretch[] {

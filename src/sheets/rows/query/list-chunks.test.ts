@@ -71,6 +71,43 @@ test('pieces are never larger than 64 KiB, however long the list or one of its r
   }
 })
 
+test('of rows of megabytes nothing long is copied, and what is copied is handed out as it is made', () => {
+  const long = 'x'.repeat(30_000)
+  const cells = Array.from({ length: 80 }, (_, n) => (n % 2 === 0 ? long : n))
+  const names = cells.map((_, n) => `k${n}`)
+  const snapshot = buildSnapshot({ rows: [names, cells, ['short'], cells] })
+  const backwards = names.map((_, n) => n).reverse()
+  for (const fields of [null, backwards])
+    for (const rowNumbers of [false, true]) {
+      let copiedBytes = 0
+      const made: Uint8Array[] = []
+      for (const chunk of listChunks(snapshot, Uint32Array.of(2, 1, 0), {
+        fields,
+        rowNumbers,
+        wrap: 'lines',
+      })) {
+        if (chunk.buffer !== snapshot.listJson.buffer) copiedBytes += chunk.byteLength
+        made.push(chunk)
+      }
+      assert.ok(copiedBytes < 8_000, `${copiedBytes} of ${snapshot.listJson.byteLength} bytes`)
+      const rows = textOf(made)
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, Cell>)
+      const numbers = rowNumbers ? [4, 3, 2] : [undefined, undefined, undefined]
+      assert.deepEqual(
+        rows.map(({ _row }) => _row),
+        numbers,
+      )
+      for (const row of [rows[0], rows[2]])
+        assert.deepEqual(
+          names.map((name) => row?.[name]),
+          cells,
+        )
+      assert.equal(rows[1]?.k0, 'short')
+    }
+})
+
 test('a chunk that was handed out is not written to again, and neither is the snapshot', () => {
   const rows = Array.from({ length: 5_000 }, (_, n): Cell[] => [`row ${n}`])
   const snapshot = buildSnapshot({ rows: [['a'], ...rows] })

@@ -44,6 +44,25 @@ test('of one account so many queries are under way, so many wait, and more are r
   for (const other of await Promise.all(others)) assert.deepEqual(other, runQuery(snapshot, query))
 })
 
+test('whoever leaves gives up its place, and who waits behind it comes', async () => {
+  const { querying } = start(3)
+  const leavers = Array.from({ length: 7 }, () => new AbortController())
+  let watched = 0
+  const left = leavers.map(({ signal }) => {
+    const watch = () => {
+      watched++
+      return { left: signal, hasPerhapsLeft: () => false, forget: () => void watched-- }
+    }
+    return Promise.resolve(querying.run('acme', snapshot, query, watch))
+  })
+  for (const leaver of leavers) leaver.abort(new Error('gone'))
+  const next = Array.from({ length: 5 }, () => Promise.resolve(querying.run('acme', snapshot, query)))
+  for (const outcome of await Promise.allSettled(left))
+    assert.ok(outcome.status === 'rejected' && outcome.reason.message === 'gone')
+  for (const result of await Promise.all(next)) assert.deepEqual(result, runQuery(snapshot, query))
+  assert.equal(watched, 0)
+})
+
 test('of all accounts only so many queries are under way as fit into memory, and they take turns', async () => {
   const rows = Array.from({ length: 200_000 }, (_, n) => [n % 1_000])
   const large = buildSnapshot({ rows: [['n'], ...rows] })

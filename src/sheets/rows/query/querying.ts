@@ -2,7 +2,8 @@ import type { Clock } from '../../../clock.ts'
 import type { Observe } from '../../../reporting/observe.ts'
 import type { LoopTurns } from '../../../shares/loop-turns.ts'
 import type { Shares } from '../../../shares/shares.ts'
-import { createTurnstile } from '../../../shares/turnstile.ts'
+import type { Taker } from '../../../shares/taker.ts'
+import { type Asker, createTurnstile } from '../../../shares/turnstile.ts'
 import type { Soon } from '../../../soon.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
 import type { Query } from './query.ts'
@@ -14,10 +15,13 @@ import { inSlices, type QueryResult, runQuerySteps } from './run-query.ts'
  */
 export interface Querying {
   /** At once where it takes a moment. Throws `TooManyAtOnce`. */
-  run(accountId: string, snapshot: IndexedSnapshot, query: Query): Soon<QueryResult>
+  run(taker: Taker, snapshot: IndexedSnapshot, query: Query, watch?: WatchAsker): Soon<QueryResult>
   /** Does anything that is done in steps and holds so many bytes meanwhile. `begin` may be called twice. */
-  runSteps<T>(accountId: string, bytes: number, begin: () => Generator<void, T>): Soon<T>
+  runSteps<T>(taker: Taker, bytes: number, begin: () => Generator<void, T>, watch?: WatchAsker): Soon<T>
 }
+
+/** Whoever has left wants no answer: the reason of `left` is thrown then. It is asked for only where there is something to wait for. */
+export type WatchAsker = () => Asker & { forget(): void }
 
 /** Two lists of positions for a sort, a third for the page, and a verdict on each different cell. */
 const bytesPerRow = 13
@@ -40,13 +44,20 @@ export function createQuerying({ shares, turns, clock, observe }: QueryingParts)
   })
 
   return {
-    run: (accountId, snapshot, query) =>
-      runSteps(accountId, snapshot.rowNumbers.length * bytesPerRow, () => runQuerySteps(snapshot, query)),
+    run(taker, snapshot, query, watch) {
+      const bytes = snapshot.rowNumbers.length * bytesPerRow
+      return runSteps(taker, bytes, () => runQuerySteps(snapshot, query), watch)
+    },
     runSteps,
   }
 
-  function runSteps<T>(accountId: string, bytes: number, begin: () => Generator<void, T>): Soon<T> {
-    const mayBegin = !(turns.next(accountId) instanceof Promise)
+  function runSteps<T>(
+    taker: Taker,
+    bytes: number,
+    begin: () => Generator<void, T>,
+    watch?: WatchAsker,
+  ): Soon<T> {
+    const mayBegin = !(turns.next(taker) instanceof Promise)
     let begun = mayBegin ? inSlices(begin(), clock) : null
     const first = begun?.next()
     if (first?.done) return first.value
@@ -54,15 +65,18 @@ export function createQuerying({ shares, turns, clock, observe }: QueryingParts)
     setImmediate(() => {
       begun = null
     })
+    const asker = watch?.()
     const work = async () => {
       const slices = begun ?? inSlices(begin(), clock)
       begun = null
       for (;;) {
-        await turns.next(accountId)
+        await turns.next(taker)
+        asker?.left.throwIfAborted()
         const slice = slices.next()
         if (slice.done) return slice.value
       }
     }
-    return turnstile.pass(accountId, work, Math.ceil(bytes / 2 ** 20))
+    const passing = turnstile.pass(taker, work, Math.ceil(bytes / 2 ** 20), asker)
+    return asker ? passing.finally(asker.forget) : passing
   }
 }

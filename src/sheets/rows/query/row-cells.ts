@@ -1,6 +1,7 @@
 import type { Cell } from '../grid.ts'
 import { keyPrefixes } from '../row-json.ts'
 import { rowBytes, type Snapshot } from '../snapshot.ts'
+import type { Chunks } from './chunks.ts'
 
 /** Finds and reads single cells in the JSON text of the rows. */
 export interface RowCellReader {
@@ -16,6 +17,8 @@ export interface RowCellReader {
   beginning(position: number, column: number, units: number): string
   /** A text cell bit by bit, never cut within a letter. */
   pieces(start: number, end: number): Iterable<string>
+  /** The JSON text of a cell. */
+  copyCell(position: number, column: number, into: Chunks): void
   /** Whether so much was looked at since the last pause that others should have a turn. */
   isTimeToPause(): boolean
   /** Something was read past this reader. */
@@ -97,6 +100,12 @@ function createCellReader(snapshot: Snapshot): RowCellReader {
         yield textOf(from, to)
         from = to
       }
+    },
+    copyCell(position, column, into) {
+      const start = startOf(position, column)
+      const end = endOf(position, column, start)
+      readSincePause += end - start
+      into.bytes(list, start, end)
     },
     isTimeToPause() {
       if (readSincePause < bytesPerStep) return false

@@ -8,19 +8,26 @@ const mostBytesAhead = 64 * 1024
 /** Longer ones are looked for in a way that does not tell where they are. */
 const mostUnitsAhead = 24
 
+export interface RowGlance {
+  mayContain(position: number): boolean
+  /** The first row from there on that was not looked at yet, or has the text: the rows before it need not be asked for at all. */
+  firstOpen(position: number): number
+}
+
 /**
  * A look at the JSON text of whole rows, many times as fast as finding their cells: where a folded text is not in there, it is
  * in none of them. Keys are in there too, so where it is, the cells still have to be looked at. Whoever asks for row after row
  * is told of many by one look; no row asked for may be longer than `longTextBytes`.
  */
-export function createRowGlance(snapshot: Snapshot, foldedText: string): (position: number) => boolean {
+export function createRowGlance(snapshot: Snapshot, foldedText: string): RowGlance {
+  const firstOpenOfAny = (position: number) => position
   // Half a surrogate pair is part of an emoji, but not of its JSON.
-  if (!foldedText.isWellFormed()) return () => true
+  if (!foldedText.isWellFormed()) return { mayContain: () => true, firstOpen: firstOpenOfAny }
   const { list, note } = cellReader(snapshot)
   const { rowStarts, rowNumbers } = snapshot
   const escaped = JSON.stringify(foldedText).slice(1, -1)
   const needle = createTextNeedle(escaped)
-  if (escaped.length > mostUnitsAhead) return isInRow
+  if (escaped.length > mostUnitsAhead) return { mayContain: isInRow, firstOpen: firstOpenOfAny }
   const rows = rowNumbers.length
 
   // In plain ASCII the runtime looks for either case at once, in little more than half the time that folding it first takes.
@@ -39,11 +46,18 @@ export function createRowGlance(snapshot: Snapshot, foldedText: string): (positi
   /** Whether only a look at the row itself tells: in other text a place is no byte of the list. */
   let isEachAsked = false
 
-  return (position) => {
-    if (position < first || position >= end) lookAhead(position)
-    if (isEachAsked) return isInRow(position)
-    if (position < foundFrom || nextFound < position) find(position)
-    return nextFound === position
+  return {
+    mayContain(position) {
+      if (position < first || position >= end) lookAhead(position)
+      if (isEachAsked) return isInRow(position)
+      if (position < foundFrom || nextFound < position) find(position)
+      return nextFound === position
+    },
+    firstOpen(position) {
+      if (position < first || position >= end || isEachAsked) return position
+      if (position < foundFrom || nextFound < position) find(position)
+      return nextFound
+    },
   }
 
   function lookAhead(position: number): void {

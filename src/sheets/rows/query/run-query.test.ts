@@ -235,6 +235,11 @@ test('many rows, with columns of every size of code', () => {
       filters: [{ column: 1, operator: 'starts', values: ['PERSON 12'] }],
       sort: [{ column: 3, descending: true }],
     },
+    // Rows are passed over many at once, to the last, where most cells differ and where few do.
+    { filters: [{ column: 1, operator: 'contains', values: ['99', 'person 1'] }] },
+    { filters: [{ column: 0, operator: 'ends', values: ['9497'] }] },
+    { filters: [{ column: 2, operator: 'contains', values: ['y 39'] }] },
+    { search: '199497' },
     { filters: [{ column: 4, operator: 'in', values: ['berlin', '7', '2026-11-15', 'TRUE'] }] },
     {
       filters: [

@@ -6,14 +6,15 @@ import {
   fails,
   isDecidedByReading,
   passes,
+  rowTestsOf,
   type Stretch,
   undecided,
   type VerdictTable,
 } from './code-verdicts.ts'
 import type { Codes } from './columns/column-index.ts'
 import type { Filter, Query } from './query.ts'
-import { cellReader } from './row-cells.ts'
-import { createRowSearch } from './search-rows.ts'
+import { cellReader, type RowCellReader } from './row-cells.ts'
+import { createRowSearch, type RowTest } from './search-rows.ts'
 import { sortPositions } from './sort-positions.ts'
 
 export interface QueryResult {
@@ -84,9 +85,13 @@ export function* matchingRows(
   const room = roomFor(snapshot.rowNumbers.length)
   let matching: Uint32Array | null = null
   // One after the other, so that what each takes in memory is gone before the next.
-  for (const filter of query.filters.toSorted(readingLast))
-    matching = yield* keepPassing(snapshot, matching, yield* codeVerdicts(snapshot, filter), room)
-  if (isSearched(query)) matching = yield* keepFound(snapshot, matching, query.search, room)
+  for (const filter of query.filters.toSorted(readingLast)) {
+    const tests = rowTestsOf(snapshot, filter)
+    for (const test of tests ?? []) matching = yield* keepFound(snapshot, matching, test, room)
+    if (!tests) matching = yield* keepPassing(snapshot, matching, yield* codeVerdicts(snapshot, filter), room)
+  }
+  if (isSearched(query))
+    matching = yield* keepFound(snapshot, matching, createRowSearch(snapshot, query.search), room)
   return matching ?? fillRange(room, 0)
 }
 
@@ -202,43 +207,96 @@ function keepByVerdict(
 function* decideCodes(
   snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
-  { column, verdicts, tests }: VerdictTable,
+  table: VerdictTable,
 ): Generator<void, void> {
   const reader = cellReader(snapshot)
-  const count = positions ? positions.length : column.codes.length
-  for (let at = 0; at < count; at++) {
-    if (at % rowsPerStep === 0) yield
-    const code = column.codes[positions ? (positions[at] ?? 0) : at] ?? 0
+  const count = positions ? positions.length : table.column.codes.length
+  for (let at = 0; at < count; ) {
+    at = decideUntilPause(table, { positions, from: at, to: Math.min(at + rowsPerStep, count) }, reader)
+    yield
+    if (at < count) yield* decideCode(table, codeAt(table, positions, at))
+  }
+}
+
+/** Goes as far as nobody waits too long and no cell is too long to be read in one go; answers with where to go on. */
+function decideUntilPause(
+  table: VerdictTable,
+  { positions, from, to }: LookedAt,
+  reader: RowCellReader,
+): number {
+  const { verdicts, tests } = table
+  for (let at = from; at < to; at++) {
+    const code = codeAt(table, positions, at)
     if (verdicts[code] !== undecided) continue
     let verdict = passes
     for (const test of tests) {
       const isPassing = test(code)
-      if (typeof isPassing === 'boolean' ? isPassing : yield* isPassing) continue
+      if (typeof isPassing !== 'boolean') return at
+      if (isPassing) continue
       verdict = fails
       break
     }
     verdicts[code] = verdict
-    if (reader.isTimeToPause()) yield
+    if (reader.isTimeToPause()) return at + 1
   }
+  return to
+}
+
+function* decideCode({ verdicts, tests }: VerdictTable, code: number): Generator<void, void> {
+  if (verdicts[code] !== undecided) return
+  for (const test of tests) {
+    const isPassing = test(code)
+    if (typeof isPassing === 'boolean' ? isPassing : yield* isPassing) continue
+    verdicts[code] = fails
+    return
+  }
+  verdicts[code] = passes
+}
+
+function codeAt({ column: { codes } }: VerdictTable, positions: Uint32Array | null, at: number): number {
+  return codes[positions ? (positions[at] ?? 0) : at] ?? 0
 }
 
 function* keepFound(
   snapshot: IndexedSnapshot,
   positions: Uint32Array | null,
-  search: string,
+  test: RowTest,
   kept: Uint32Array,
 ): Generator<void, Uint32Array> {
-  const reader = cellReader(snapshot)
-  const isFoundAt = createRowSearch(snapshot, search)
+  const found: Found = { kept, count: 0, test, reader: cellReader(snapshot) }
   const count = positions ? positions.length : snapshot.rowNumbers.length
-  let keptCount = 0
-  for (let at = 0; at < count; at++) {
-    if (at % rowsPerStep === 0 || reader.isTimeToPause()) yield
+  for (let at = 0; at < count; ) {
+    at = findUntilPause(found, { positions, from: at, to: Math.min(at + rowsPerStep, count) })
+    yield
+    if (at === count) break
     const position = positions ? (positions[at] ?? 0) : at
-    const isFound = isFoundAt(position)
-    if (typeof isFound === 'boolean' ? isFound : yield* isFound) kept[keptCount++] = position
+    const isFound = test.holds(position)
+    if (typeof isFound === 'boolean' ? isFound : yield* isFound) kept[found.count++] = position
+    at++
   }
-  return kept.subarray(0, keptCount)
+  return kept.subarray(0, found.count)
+}
+
+interface Found {
+  kept: Uint32Array
+  count: number
+  test: RowTest
+  reader: RowCellReader
+}
+
+/** As `decideUntilPause`. */
+function findUntilPause(found: Found, { positions, from, to }: LookedAt): number {
+  const { kept, test, reader } = found
+  for (let at = from; at < to; at++) {
+    if (positions === null) at = test.firstOpen(at)
+    if (at >= to) return to
+    if (reader.isTimeToPause()) return at
+    const position = positions ? (positions[at] ?? 0) : at
+    const isFound = test.holds(position)
+    if (typeof isFound !== 'boolean') return at
+    if (isFound) kept[found.count++] = position
+  }
+  return to
 }
 
 function fillRange(positions: Uint32Array, from: number): Uint32Array {

@@ -7,44 +7,52 @@ import { foldText } from './text-order.ts'
 /** Whether something holds; in steps, where that takes reading a long text. */
 export type Verdict = boolean | Generator<void, boolean>
 
+/** A test of rows, one after the other. */
+export interface RowTest {
+  holds(position: number): Verdict
+  /** The first row from there on that is not known to fail already. */
+  firstOpen(position: number): number
+}
+
 /** A test of whether any cell of a row contains a text. */
-export function createRowSearch(snapshot: Snapshot, search: string): (position: number) => Verdict {
+export function createRowSearch(snapshot: Snapshot, search: string): RowTest {
   const reader = cellReader(snapshot)
   const foldedText = foldText(search)
   const needle = createTextNeedle(foldedText)
-  const mayContain = createRowGlance(snapshot, foldedText)
-  return (position) =>
-    rowBytes(snapshot, position) > longTextBytes
-      ? isInLongRow(reader, position, needle)
-      : mayContain(position) && isInShortRow(reader, position, needle)
+  const { mayContain, firstOpen } = createRowGlance(snapshot, foldedText)
+  return {
+    holds: (position) =>
+      rowBytes(snapshot, position) > longTextBytes
+        ? isInLongRow(reader, position, needle)
+        : mayContain(position) && isInShortRow(reader, position, needle),
+    firstOpen,
+  }
 }
 
-/** A test of whether one cell contains a text. */
-export function createCellSearch(
-  snapshot: Snapshot,
-  column: number,
-  foldedText: string,
-): (position: number) => Verdict {
+/** A test of whether one cell, which is not empty, contains a text. */
+export function createCellSearch(snapshot: Snapshot, column: number, foldedText: string): RowTest {
   const reader = cellReader(snapshot)
   const needle = createTextNeedle(foldedText)
-  const mayContain = createRowGlance(snapshot, foldedText)
-  return (position) =>
-    rowBytes(snapshot, position) > longTextBytes
-      ? isInSpan(reader, reader.spans(position), column, needle)
-      : mayContain(position) && needle.isIn(foldText(String(reader.cell(position, column))))
+  const { mayContain, firstOpen } = createRowGlance(snapshot, foldedText)
+  return {
+    holds: (position) =>
+      rowBytes(snapshot, position) > longTextBytes
+        ? isInSpan(reader, reader.spans(position), column, needle)
+        : mayContain(position) && needle.isIn(foldText(String(reader.cell(position, column)))),
+    firstOpen,
+  }
 }
 
-/** A test of whether one cell ends in a text. */
-export function createEndTest(
-  snapshot: Snapshot,
-  column: number,
-  foldedText: string,
-): (position: number) => Verdict {
+/** A test of whether one cell, which is not empty, ends in a text. */
+export function createEndTest(snapshot: Snapshot, column: number, foldedText: string): RowTest {
   const reader = cellReader(snapshot)
-  const mayContain = createRowGlance(snapshot, foldedText)
-  return (position) => {
-    if (rowBytes(snapshot, position) > longTextBytes) return endsLongRow(position)
-    return mayContain(position) && foldText(String(reader.cell(position, column))).endsWith(foldedText)
+  const { mayContain, firstOpen } = createRowGlance(snapshot, foldedText)
+  return {
+    holds(position) {
+      if (rowBytes(snapshot, position) > longTextBytes) return endsLongRow(position)
+      return mayContain(position) && foldText(String(reader.cell(position, column))).endsWith(foldedText)
+    },
+    firstOpen,
   }
 
   function* endsLongRow(position: number): Generator<void, boolean> {

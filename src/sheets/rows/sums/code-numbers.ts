@@ -3,6 +3,7 @@ import { cellReader } from '../query/row-cells.ts'
 import { foldText } from '../query/text-order.ts'
 import { timeKeyOfCell } from '../query/time-key.ts'
 import type { IndexedSnapshot } from '../snapshot.ts'
+import { filledNumbers, sameNumbers } from './filled-numbers.ts'
 import { rowsPerStep } from './group-rows.ts'
 import { type CodeNumbers, createKeptTables } from './kept-tables.ts'
 
@@ -69,10 +70,10 @@ export function* orderOf(snapshot: IndexedSnapshot, index: number): Generator<vo
   const column = indexedColumn(snapshot, index)
   const { textsFrom, booleansFrom, kinds } = column
   const texts = kinds & allTexts
-  if (textsFrom > 0) return own(column, 0, textsFrom)
-  if ((texts & (pointsInTime | timesOfDay)) === 0) return own(column, textsFrom, booleansFrom)
+  if (textsFrom > 0) return yield* own(column, 0, textsFrom)
+  if ((texts & (pointsInTime | timesOfDay)) === 0) return yield* own(column, textsFrom, booleansFrom)
   const isOnly = (some: number) => (texts & ~some) === 0
-  if (isOnly(pointsInTime) || isOnly(seen.time)) return own(column, textsFrom, booleansFrom)
+  if (isOnly(pointsInTime) || isOnly(seen.time)) return yield* own(column, textsFrom, booleansFrom)
   const kind = texts & pointsInTime ? 'd' : 'c'
   return yield* kept(snapshot, index, 'order', Number.NaN, (table) =>
     eachTime(snapshot, index, column, (code, key) => {
@@ -81,10 +82,8 @@ export function* orderOf(snapshot: IndexedSnapshot, index: number): Generator<vo
   )
 }
 
-function own({ emptyCode }: IndexedColumn, from: number, to: number): CodeNumbers {
-  const table = new Float64Array(emptyCode + 1).fill(Number.NaN)
-  for (let code = from; code < to; code++) table[code] = code
-  return table
+function own({ emptyCode }: IndexedColumn, from: number, to: number): Generator<void, CodeNumbers> {
+  return filledNumbers(emptyCode + 1, (code) => (code >= from && code < to ? code : Number.NaN))
 }
 
 function* eachTime(
@@ -118,7 +117,7 @@ function* kept(
   const known = tables.get(snapshot.indexes, name)
   if (known) return known
   const column = indexedColumn(snapshot, index)
-  const table = new Float64Array(column.emptyCode + 1).fill(others)
+  const table = yield* sameNumbers(column.emptyCode + 1, others)
   yield* fill(table, column)
   tables.keep(snapshot.indexes, name, table)
   return table

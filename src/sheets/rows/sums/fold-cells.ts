@@ -1,4 +1,5 @@
 import type { Codes, IndexedColumn } from '../query/columns/column-index.ts'
+import { filledNumbers, sameNumbers } from './filled-numbers.ts'
 import { type Groups, rowsPerStep } from './group-rows.ts'
 import type { CodeNumbers } from './kept-tables.ts'
 
@@ -16,7 +17,8 @@ export function* countCells(
   column: Pick<IndexedColumn, 'codes'> | null,
   codesTo = 0,
 ): Generator<void, Float64Array> {
-  if (column === null && rowCounts !== null) return Float64Array.from(rowCounts)
+  if (column === null && rowCounts !== null)
+    return yield* filledNumbers(rowCounts.length, (id) => rowCounts[id] as number)
   const counts = new Int32Array(idsTo)
   for (let from = 0; from < positions.length; from += rowsPerStep) {
     const to = Math.min(from + rowsPerStep, positions.length)
@@ -24,7 +26,7 @@ export function* countCells(
     else countRows(counts, ids, from, to)
     yield
   }
-  return Float64Array.from(counts)
+  return yield* filledNumbers(idsTo, (id) => counts[id] as number)
 }
 
 /** Over all groups, cells with a code from `codesFrom` to `codesTo`. */
@@ -182,8 +184,8 @@ export function* findExtremes(
   wanted: 'min' | 'max',
 ): Generator<void, Folded> {
   const made = {
-    best: new Float64Array(idsTo).fill(Number.NaN),
-    bestPositions: new Float64Array(idsTo).fill(Number.NaN),
+    best: yield* sameNumbers(idsTo, Number.NaN),
+    bestPositions: yield* sameNumbers(idsTo, Number.NaN),
     sign: wanted === 'min' ? 1 : -1,
     ignored: 0,
   }

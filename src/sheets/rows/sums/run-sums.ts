@@ -1,132 +1,129 @@
+import type { Taker } from '../../../shares/taker.ts'
 import type { Soon } from '../../../soon.ts'
-import type { Cell } from '../grid.ts'
 import { indexedColumn } from '../query/columns/column-index.ts'
-import type { Querying } from '../query/querying.ts'
+import type { Querying, WatchAsker } from '../query/querying.ts'
 import { cellReader } from '../query/row-cells.ts'
 import { matchingRows } from '../query/run-query.ts'
 import type { IndexedSnapshot, Snapshot } from '../snapshot.ts'
 import type { Column } from '../table.ts'
 import { daysOf, numbersByRow, numbersOf, orderOf } from './code-numbers.ts'
+import { filledNumbers } from './filled-numbers.ts'
 import { addUp, countCells, findExtremes } from './fold-cells.ts'
 import { countDistinct, type Groups, groupRows, returnGroupIds, type Telling } from './group-rows.ts'
 import { createLeftOut, type LeftOut } from './left-out.ts'
 import { type GroupOrder, sortGroups } from './sort-groups.ts'
 import { createSpareRows } from './spare-rows.ts'
 import type { Aggregate, DatePart, GroupKey, SumsQuery } from './sums.ts'
-import { sumsSnapshot } from './sums-snapshot.ts'
+import { bytesOfSums, leastRowBytes, maxSumsBytes, type TooLong } from './sums-bytes.ts'
+import { sumsSnapshot, type WriteCell } from './sums-snapshot.ts'
 
-export interface SumsResult {
-  /** Those of the page, cells in the order of the result's columns. */
-  rows: Cell[][]
-  /** How many there are, before limit and offset. */
-  total: number
-  /** By column of the sheet: cells that were left out because they do not fit. */
-  ignored: ReadonlyMap<number, number>
-}
-
-/** As the rows of a sheet of their own. */
+/** As the rows of a sheet of their own: those of the page. */
 export interface SumsMade {
   made: Snapshot
+  /** How many there are, before limit and offset. */
   total: number
-  /** By the name of the column. */
+  /** The cells that were left out because they do not fit, by the name of their column. */
   ignored: ReadonlyMap<string, number>
 }
 
-/** Groups, tables to find them in, and the figures of each, where every row is a group. */
-const bytesPerRow = 64
+export type SumsQueryWithColumns = SumsQuery & { sums: { columns: readonly Column[] } }
 
 export function runSums(
   querying: Pick<Querying, 'runSteps'>,
-  accountId: string,
+  taker: Taker,
   snapshot: IndexedSnapshot,
-  query: SumsQuery & { sums: { columns: readonly Column[] } },
-): Soon<SumsMade> {
-  return querying.runSteps(accountId, snapshot.rowNumbers.length * bytesPerRow, function* () {
-    const { rows, total, ignored } = yield* runSumsSteps(snapshot, query)
-    const made = yield* sumsSnapshot(query.sums.columns, rows, snapshot.stale)
-    const named = [...ignored].map(([column, cells]) => [snapshot.columns[column]?.key ?? '', cells] as const)
-    return { made, total, ignored: new Map(named) }
-  })
+  query: SumsQueryWithColumns,
+  watch?: WatchAsker,
+): Soon<SumsMade | TooLong> {
+  return querying.runSteps(taker, bytesOfSums(snapshot, query), () => runSumsSteps(snapshot, query), watch)
 }
 
-/** A column of the result, by the id of a group. */
-interface ResultColumn {
+/** A column of the result that tells groups apart. */
+interface KeyColumn {
+  telling: Telling
   /** NaN for an empty cell. Only what groups are sorted by is asked for them: there may be as many groups as rows. */
-  ranks(): Generator<void, Float64Array>
-  cell(group: number): Cell
+  ranks(groups: Groups): Generator<void, Float64Array>
+  writer(groups: Groups): WriteCell
 }
 
-const groupsPerStep = 8_192
 const codesPerStep = 16_384
 
-function* ranksOf(groups: number, rankOf: (group: number) => number): Generator<void, Float64Array> {
-  const ranks = new Float64Array(groups)
-  for (let from = 0; from < groups; from += groupsPerStep) {
-    const to = Math.min(from + groupsPerStep, groups)
-    for (let group = from; group < to; group++) ranks[group] = rankOf(group)
-    yield
-  }
-  return ranks
-}
-
-const rowsPerStep = 512
 const sparePositions = createSpareRows<Uint32Array>(Uint32Array)
 
-/** Filters and search, then groups, then a figure for each, then the order and the page. */
-export function* runSumsSteps(snapshot: IndexedSnapshot, query: SumsQuery): Generator<void, SumsResult> {
+/** Filters and search, then groups, then what they are sorted by, then a figure for each group of the page. */
+export function* runSumsSteps(
+  snapshot: IndexedSnapshot,
+  query: SumsQueryWithColumns,
+  maxBytes = maxSumsBytes,
+): Generator<void, SumsMade | TooLong> {
   const { sums, sort, limit, offset } = query
+  const { aggregates, columns } = sums
   const positions = yield* matchingRows(snapshot, query, sparePositions.take)
   const leftOut = createLeftOut(snapshot)
 
-  const tellings: Telling[] = []
-  const labels: ((groups: Groups) => ResultColumn)[] = []
-  for (const key of sums.groupBy) {
-    const { telling, label } =
-      key.part === null ? byCell(snapshot, key.column) : yield* byPart(snapshot, positions, key, leftOut)
-    tellings.push(telling)
-    labels.push(label)
-  }
-  const groups = yield* groupRows(positions, tellings)
-  const columns = labels.map((label) => label(groups))
-  for (const aggregate of sums.aggregates)
-    columns.push(yield* folded(snapshot, positions, groups, aggregate, leftOut))
-  returnGroupIds(groups)
-  const ignored = yield* leftOut.counted(positions)
-  sparePositions.returnSpare(positions)
+  const keys: KeyColumn[] = []
+  for (const key of sums.groupBy)
+    keys.push(
+      key.part === null ? byCell(snapshot, key.column) : yield* byPart(snapshot, positions, key, leftOut),
+    )
+  const groups = yield* groupRows(
+    positions,
+    keys.map(({ telling }) => telling),
+  )
+  const total = groups.met.length
+  const shown = Math.min(limit ?? total, Math.max(0, total - offset))
+  // Told at once, and not when everything has been added up.
+  if (shown * leastRowBytes(columns) > maxBytes) return letGo('too long')
 
+  const sortedBy = new Map<Aggregate, Figures>()
   const orders: GroupOrder[] = []
   for (const { column, descending } of sort) {
-    const sorted = columns[column]
-    orders.push({ ranks: sorted ? yield* sorted.ranks() : new Float64Array(groups.idsTo), descending })
+    const key = keys[column]
+    const aggregate = aggregates[column - keys.length]
+    if (key) orders.push({ ranks: yield* key.ranks(groups), descending })
+    else if (aggregate) {
+      const figures =
+        sortedBy.get(aggregate) ?? (yield* folded(snapshot, positions, groups, aggregate, leftOut))
+      sortedBy.set(aggregate, figures)
+      orders.push({ ranks: yield* ranksOfFigures(snapshot, figures), descending })
+    }
   }
-  const sorted = yield* sortGroups(groups.met, orders)
-  const count = sorted.length
-  const page = sorted.subarray(Math.min(offset, count), Math.min(offset + (limit ?? count), count))
-  const rows: Cell[][] = []
-  for (const group of page) {
-    rows.push(columns.map((column) => column.cell(group)))
-    if (rows.length % rowsPerStep === 0) yield
+  const page = (yield* sortGroups(groups.met, orders)).subarray(offset, offset + shown)
+
+  const writers = keys.map((key) => key.writer(groups))
+  for (const aggregate of aggregates) {
+    const figures =
+      sortedBy.get(aggregate) ?? (yield* folded(snapshot, positions, groups, aggregate, leftOut))
+    sortedBy.delete(aggregate)
+    writers.push(writerOf(snapshot, yield* ofPage(figures, page)))
   }
-  return { rows, total: count, ignored }
+  const counted = yield* leftOut.counted(positions)
+  letGo(null)
+  const made = yield* sumsSnapshot(snapshot, { columns, writers, page }, maxBytes)
+  if (made === 'too long') return made
+  const named = [...counted].map(([column, cells]) => [snapshot.columns[column]?.key ?? '', cells] as const)
+  return { made, total, ignored: new Map(named) }
+
+  function letGo<T>(outcome: T): T {
+    returnGroupIds(groups)
+    sparePositions.returnSpare(positions)
+    return outcome
+  }
 }
 
-interface Told {
-  telling: Telling
-  label(groups: Groups): ResultColumn
-}
-
-function byCell(snapshot: IndexedSnapshot, column: number): Told {
+function byCell(snapshot: IndexedSnapshot, column: number): KeyColumn {
   const { codes, emptyCode } = indexedColumn(snapshot, column)
   return {
     telling: { codes, table: null, size: emptyCode + 1 },
-    label: ({ firstPositions }) => ({
-      ranks: () =>
-        ranksOf(firstPositions.length, (group) => {
-          const code = codes[firstPositions[group] ?? 0] ?? emptyCode
-          return code === emptyCode ? Number.NaN : code
-        }),
-      cell: (group) => cellReader(snapshot).cell(firstPositions[group] ?? 0, column),
-    }),
+    ranks: ({ firstPositions }) =>
+      filledNumbers(firstPositions.length, (group) => {
+        const code = codes[firstPositions[group] ?? 0] ?? emptyCode
+        return code === emptyCode ? Number.NaN : code
+      }),
+    writer: ({ firstPositions }) => {
+      const reader = cellReader(snapshot)
+      return (group, _, into) => reader.copyCell(firstPositions[group] ?? 0, column, into)
+    },
   }
 }
 
@@ -137,7 +134,7 @@ function* byPart(
   positions: Uint32Array,
   { column, part }: GroupKey,
   leftOut: LeftOut,
-): Generator<void, Told> {
+): Generator<void, KeyColumn> {
   const { codes, emptyCode } = indexedColumn(snapshot, column)
   const divisor = divisors[part ?? 'day']
   const days = yield* daysOf(snapshot, column)
@@ -163,25 +160,28 @@ function* byPart(
     if (at % codesPerStep === 0) yield
   }
   leftOut.note(column, 'of dates', others, (code) => table[code] === 0)
+  const partOf = ({ firstPositions }: Groups, group: number) =>
+    parts[table[codes[firstPositions[group] ?? 0] ?? emptyCode] ?? 0] ?? Number.NaN
   return {
     telling: { codes, table, size: parts.length },
-    label({ firstPositions }) {
-      const partOf = (group: number) =>
-        parts[table[codes[firstPositions[group] ?? 0] ?? emptyCode] ?? 0] ?? Number.NaN
-      return {
-        ranks: () => ranksOf(firstPositions.length, partOf),
-        cell: (group) => partCell(partOf(group), part ?? 'day'),
-      }
-    },
+    ranks: (groups) => filledNumbers(groups.firstPositions.length, (group) => partOf(groups, group)),
+    writer: (groups) => (group, _, into) => into.ascii(partJson(partOf(groups, group), part ?? 'day')),
   }
 }
 
-function partCell(value: number, part: DatePart): Cell {
-  if (Number.isNaN(value)) return null
-  if (part === 'year') return value
+function partJson(value: number, part: DatePart): string {
+  if (Number.isNaN(value)) return 'null'
+  if (part === 'year') return String(value)
   const digits = String(value).padStart(part === 'month' ? 6 : 8, '0')
   const month = `${digits.slice(0, 4)}-${digits.slice(4, 6)}`
-  return part === 'month' ? month : `${month}-${digits.slice(6)}`
+  return part === 'month' ? `"${month}"` : `"${month}-${digits.slice(6)}"`
+}
+
+/** One for each group; or, of the least and greatest cells, where they are. */
+interface Figures {
+  values: Float64Array
+  /** The column in which `values` are positions. */
+  cellsOf: number | null
 }
 
 function* folded(
@@ -190,7 +190,7 @@ function* folded(
   groups: Groups,
   { fold, column }: Aggregate,
   leftOut: LeftOut,
-): Generator<void, ResultColumn> {
+): Generator<void, Figures> {
   if (column === null) return figures(yield* countCells(positions, groups, null))
   const indexed = indexedColumn(snapshot, column)
   switch (fold) {
@@ -213,35 +213,45 @@ function* folded(
       const order = yield* orderOf(snapshot, column)
       const made = yield* findExtremes(positions, groups, indexed, order, fold)
       leftOut.note(column, 'of an order', made.ignored, (code) => Number.isNaN(order[code]))
-      return extremes(snapshot, column, made.figures)
+      return { values: made.figures, cellsOf: column }
     }
   }
 }
 
-function figures(byGroup: Float64Array): ResultColumn {
+function figures(values: Float64Array): Figures {
+  return { values, cellsOf: null }
+}
+
+function* ranksOfFigures(
+  snapshot: IndexedSnapshot,
+  { values, cellsOf }: Figures,
+): Generator<void, Float64Array> {
+  if (cellsOf === null) return values
+  const { codes } = indexedColumn(snapshot, cellsOf)
+  return yield* filledNumbers(values.length, (group) => {
+    const position = values[group] ?? Number.NaN
+    return Number.isNaN(position) ? position : (codes[position] ?? 0)
+  })
+}
+
+/** By their place in the page: of a hundred groups, nobody has to hold the figures of a million. */
+function* ofPage({ values, cellsOf }: Figures, page: Uint32Array): Generator<void, Figures> {
   return {
-    // biome-ignore lint/correctness/useYield: they are there already.
-    *ranks() {
-      return byGroup
-    },
-    cell(group) {
-      const figure = byGroup[group] ?? Number.NaN
-      return Number.isFinite(figure) ? figure : null
-    },
+    values: yield* filledNumbers(page.length, (place) => values[page[place] as number] as number),
+    cellsOf,
   }
 }
 
-function extremes(snapshot: IndexedSnapshot, column: number, positions: Float64Array): ResultColumn {
-  const { codes } = indexedColumn(snapshot, column)
-  return {
-    ranks: () =>
-      ranksOf(positions.length, (group) => {
-        const position = positions[group] ?? Number.NaN
-        return Number.isNaN(position) ? position : (codes[position] ?? 0)
-      }),
-    cell(group) {
-      const position = positions[group] ?? Number.NaN
-      return Number.isNaN(position) ? null : cellReader(snapshot).cell(position, column)
-    },
+function writerOf(snapshot: IndexedSnapshot, { values, cellsOf }: Figures): WriteCell {
+  const reader = cellReader(snapshot)
+  if (cellsOf === null)
+    return (_, place, into) => {
+      const figure = values[place] ?? Number.NaN
+      into.ascii(Number.isFinite(figure) ? String(figure) : 'null')
+    }
+  return (_, place, into) => {
+    const position = values[place] ?? Number.NaN
+    if (Number.isNaN(position)) into.ascii('null')
+    else reader.copyCell(position, cellsOf, into)
   }
 }

@@ -1,63 +1,88 @@
-import type { Cell } from '../grid.ts'
-import { createRowWriter } from '../row-json.ts'
+import { Chunks, chunkBytes } from '../query/chunks.ts'
+import { cellReader } from '../query/row-cells.ts'
+import { createRowWriter, keyPrefixes } from '../row-json.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { StaleColumn } from '../stale-results.ts'
 import { type Column, columnsOf } from '../table.ts'
+import type { TooLong } from './sums-bytes.ts'
 
-const rowsPerStep = 512
+/** Writes the JSON text of a cell of a group, which has a place in the page. */
+export type WriteCell = (group: number, place: number, into: Chunks) => void
+
+/** What is shown of the groups, in their order. */
+export interface SumsPage {
+  columns: readonly Column[]
+  /** By column. */
+  writers: readonly WriteCell[]
+  /** The groups. */
+  page: Uint32Array
+}
+
 const numbersPerStep = 65_536
-/** Pieces have some tens of kilobytes each. */
 const piecesPerStep = 16
+/** A figure takes as long to write as so many bytes take to be read. */
+const bytesPerFigure = 128
+const comma = 0x2c
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const closeBrace = 0x7d
 
-/** Figures as the rows of a sheet of their own, so that whatever sends rows can send them. In steps: there may be many. */
+/**
+ * Figures as the rows of a sheet of their own, so that whatever sends rows can send them. In steps: there may be many. Cells of the
+ * sheet are copied from its text. Figures about outdated results are outdated as well.
+ */
 export function* sumsSnapshot(
-  columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
-  /** The sheet's outdated results: figures about them are outdated as well. */
-  stale: readonly StaleColumn[],
-): Generator<void, Snapshot> {
-  const toJson = createRowWriter(columns)
-  const pieces: Buffer[] = []
-  const rowStarts = new Uint32Array(rows.length + 1)
-  let end = 1
-  for (let from = 0; from < rows.length; from += rowsPerStep) {
-    let text = ''
-    for (let at = from; at < Math.min(from + rowsPerStep, rows.length); at++) {
-      const json = toJson(rows[at] ?? [])
-      rowStarts[at] = end
-      end += Buffer.byteLength(json) + 1
-      text += at === 0 ? json : `,${json}`
+  sheet: Snapshot,
+  { columns, writers, page }: SumsPage,
+  maxBytes: number,
+): Generator<void, Snapshot | TooLong> {
+  const reader = cellReader(sheet)
+  const prefixes = keyPrefixes(columns).map((text) => Buffer.from(text))
+  const chunks = new Chunks(chunkBytes)
+  const rowStarts = new Uint32Array(page.length + 1)
+  chunks.byte(openBracket)
+  for (let place = 0; place < page.length; place++) {
+    if (place > 0) chunks.byte(comma)
+    rowStarts[place] = chunks.length
+    const group = page[place] as number
+    for (let at = 0; at < writers.length; at++) {
+      const prefix = prefixes[at] as Buffer
+      chunks.bytes(prefix, 0, prefix.length)
+      writers[at]?.(group, place, chunks)
     }
-    pieces.push(Buffer.from(text))
+    chunks.byte(closeBrace)
+    if (chunks.length >= maxBytes) return 'too long'
+    reader.note(writers.length * bytesPerFigure)
+    if (reader.isTimeToPause()) yield
+  }
+  chunks.byte(closeBracket)
+  rowStarts[page.length] = chunks.length
+  const rowNumbers = new Uint32Array(page.length)
+  for (let from = 0; from < page.length; from += numbersPerStep) {
+    for (let at = from; at < Math.min(from + numbersPerStep, page.length); at++) rowNumbers[at] = at + 2
     yield
   }
-  rowStarts[rows.length] = Math.max(end, 2)
-  const rowNumbers = new Uint32Array(rows.length)
-  for (let from = 0; from < rows.length; from += numbersPerStep) {
-    for (let at = from; at < Math.min(from + numbersPerStep, rows.length); at++) rowNumbers[at] = at + 2
-    yield
-  }
-  const listJson = yield* joined(['[', ...pieces, ']'])
+  const listJson = yield* joined(chunks.takeAll(), chunks.length)
   return {
     columns: [...columns],
     listJson,
     rowStarts,
     rowNumbers,
-    lastRowNumber: rows.length + 1,
-    blankRowJson: toJson([]),
+    lastRowNumber: page.length + 1,
+    blankRowJson: createRowWriter(columns)([]),
     contentHash: '',
-    stale: [...stale],
+    stale: [...sheet.stale],
     sizeInBytes: listJson.byteLength,
   }
 }
 
 /** Not `Buffer.concat`, which copies as much as there is in one go. */
-function* joined(pieces: readonly (Buffer | string)[]): Generator<void, Buffer> {
-  const whole = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + piece.length, 0))
+function* joined(pieces: readonly Uint8Array[], bytes: number): Generator<void, Buffer> {
+  const whole = Buffer.allocUnsafeSlow(bytes)
   let end = 0
   for (const [at, piece] of pieces.entries()) {
-    end += typeof piece === 'string' ? whole.write(piece, end, 'latin1') : piece.copy(whole, end)
-    if (at % piecesPerStep === 0) yield
+    whole.set(piece, end)
+    end += piece.byteLength
+    if (at % piecesPerStep === piecesPerStep - 1) yield
   }
   return whole
 }

@@ -8,8 +8,8 @@ import type { RowInput } from '../../rows/row-input.ts'
 import type { IndexedSnapshot } from '../../rows/snapshot.ts'
 import { type Column, positionOfColumn } from '../../rows/table.ts'
 import type { OperationHistory, SheetLog } from '../../sheet-log.ts'
-import type { InTurns } from '../in-turns.ts'
 import type { Wish, WriteOrder } from '../order.ts'
+import type { TakerTurns } from '../taker-turns.ts'
 import { type JudgedTab, someRows, wholeTab } from './judged-tab.ts'
 import { findingInColumn, mayBeTime } from './row-finder.ts'
 import { marksOfColumn, marksOfRows } from './row-marks.ts'
@@ -26,7 +26,7 @@ export interface LookingParts {
     | 'isShownOtherwise'
   >
   record: SheetRecord
-  inTurns: InTurns
+  inTurns: TakerTurns
   log: Pick<SheetLog, 'historyOf'>
 }
 

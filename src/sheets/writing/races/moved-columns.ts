@@ -6,13 +6,13 @@ import { OutcomeUnknown, ProviderFailure } from '../../provider-failure.ts'
 import type { Cell } from '../../rows/grid.ts'
 import { positionOf, rowJson, type Snapshot } from '../../rows/snapshot.ts'
 import type { Column } from '../../rows/table.ts'
-import type { InTurns } from '../in-turns.ts'
 import type { SentOrder } from '../journal.ts'
 import { movedWarning, type WriteAnswer, withOperationId } from '../order.ts'
 import type { Persistence } from '../persistence.ts'
 import { answerOf } from '../plans/answer-of.ts'
 import type { Plan } from '../plans/plan.ts'
 import { stretchOf } from '../plans/stretches.ts'
+import type { TakerTurns } from '../taker-turns.ts'
 import {
   canBePutRight,
   cellsToPutRight,
@@ -26,7 +26,7 @@ export interface PuttingRightParts {
   record: SheetRecord
   persistence: Persistence
   observe: Observe
-  inTurns: InTurns
+  inTurns: TakerTurns
   toDiscard: Prepared[]
 }
 

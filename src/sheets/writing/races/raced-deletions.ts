@@ -1,7 +1,7 @@
 import type { Change, ChangeResult, RowAsRead } from '../../change.ts'
 import type { Cell } from '../../rows/grid.ts'
-import type { InTurns } from '../in-turns.ts'
 import type { Mark, RowMarks } from '../looks/row-marks.ts'
+import type { TakerTurns } from '../taker-turns.ts'
 
 /** What became of one deletion of a batch in whose moment somebody moved rows. */
 export type DeletionFate =
@@ -19,7 +19,7 @@ export type DeletionFate =
 export async function fatesOfDeletions(
   changes: readonly Change[],
   marks: RowMarks,
-  inTurns: InTurns,
+  inTurns: TakerTurns,
 ): Promise<ReadonlyMap<number, DeletionFate> | null> {
   const read = await marks.now()
   if (!read) return null

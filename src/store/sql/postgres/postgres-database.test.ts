@@ -179,6 +179,46 @@ test('a server that takes no writes is told with the reason, and forgotten once 
   await assert.rejects(replica.checkWritable(), reasonIs('PostgreSQL is read-only'))
 })
 
+test('PostgreSQL gives up a statement that nobody waits for any more, and lets go of its locks', {
+  skip,
+}, async (t) => {
+  const database = openPostgres(await newDatabase(), 2, { answerWithinMs: 400, lookUpWithinMs: 400 })
+  t.after(() => database.close())
+  const { kysely } = database
+  await sql`create table held (at integer)`.execute(kysely)
+  await sql`insert into held values (1)`.execute(kysely)
+  const holding = kysely.transaction().execute(async (transaction) => {
+    await sql`update held set at = 2`.execute(transaction)
+    await sql`select pg_sleep(60)`.execute(transaction)
+  })
+  await assert.rejects(holding, StoreFailure)
+  await sql`update held set at = 3`.execute(kysely)
+  const { rows } =
+    await sql`select * from pg_stat_activity where query like '%pg_sleep(60)%' and state = 'active'
+    and pid <> pg_backend_pid()`.execute(kysely)
+  assert.deepEqual(rows, [], 'it is not under way any more')
+})
+
+test('whoever comes after one whose transaction got no answer has a connection without it', {
+  skip,
+}, async (t) => {
+  const database = openPostgres(await newDatabase(), 1, { answerWithinMs: 400, lookUpWithinMs: 400 })
+  t.after(() => database.close())
+  const { kysely } = database
+  await sql`create table held (at integer)`.execute(kysely)
+  const unheard = kysely.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)
+    await sql`insert into held values (1)`.execute(transaction)
+    process.kill(rows[0]?.pid ?? 0, 'SIGSTOP')
+    t.after(() => process.kill(rows[0]?.pid ?? 0, 'SIGCONT'))
+    await sql`insert into held values (2)`.execute(transaction)
+  })
+  await assert.rejects(unheard, StoreFailure)
+  await kysely.transaction().execute((transaction) => sql`insert into held values (3)`.execute(transaction))
+  const { rows } = await sql`select at from held`.execute(kysely)
+  assert.deepEqual(rows, [{ at: 3 }])
+})
+
 function reasonIs(reason: string): (error: unknown) => boolean {
   return (error) => error instanceof StoreUnwritable && error.reason === reason
 }

@@ -9,6 +9,7 @@ import { createBatchedLookUp } from './batched-look-ups.ts'
 const migrationLock = 7_083_171
 const uniqueViolation = '23505'
 const foreignKeyViolation = '23503'
+const deadlock = '40P01'
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const unwritable: Record<string, string> = {
   '25006': 'PostgreSQL is read-only',
@@ -17,14 +18,27 @@ const unwritable: Record<string, string> = {
 }
 /** A database that is away is told at once: a client that waits for it would only retry on top. */
 const connectWithinMs = 2_000
-const answerWithinMs = 10_000
-const lookUpWithinMs = 2_000
+const patience: PostgresPatience = { answerWithinMs: 10_000, lookUpWithinMs: 2_000 }
+/** PostgreSQL gives a statement up before we stop listening: one that went on would hold its locks and, unknown to us, its connection. */
+const givenUpBeforeShare = 0.95
+/** A server that froze in the middle of a transaction holds its locks for so long at most. */
+const silentInTransactionMs = 30_000
 /** Each takes up to 64 look-ups at once. */
 const lookUpConnections = 4
 /** A connection costs some milliseconds to make, and knows its prepared statements only then. */
 const keepIdleMs = 5 * 60_000
 
-export function openPostgres(url: string, maxConnections: number): SqlDatabase {
+/** How long anybody waits for an answer. */
+interface PostgresPatience {
+  answerWithinMs: number
+  lookUpWithinMs: number
+}
+
+export function openPostgres(
+  url: string,
+  maxConnections: number,
+  { answerWithinMs, lookUpWithinMs } = patience,
+): SqlDatabase {
   const settings: pg.PoolConfig = {
     connectionString: url,
     connectionTimeoutMillis: connectWithinMs,
@@ -33,9 +47,9 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
     application_name: 'rowport',
     types: { getTypeParser } as pg.CustomTypesConfig,
   }
-  const pool = openPool({ ...settings, max: maxConnections, query_timeout: answerWithinMs })
+  const pool = openPool({ ...settings, max: maxConnections, ...answeringWithin(answerWithinMs) })
   // On connections of their own: whatever others do, nobody's request waits behind it to be let in.
-  const lookUps = openPool({ ...settings, max: lookUpConnections, query_timeout: lookUpWithinMs })
+  const lookUps = openPool({ ...settings, max: lookUpConnections, ...answeringWithin(lookUpWithinMs) })
   let wasRefused = false
   const noteRefusal = (error: unknown) => {
     if (reasonNotToWrite(error)) wasRefused = true
@@ -64,6 +78,9 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
       })
       try {
         return await patient.transaction().execute(async (transaction) => {
+          // PgBouncer may have lent this connection to others before, who are less patient.
+          await sql`set local statement_timeout = 0`.execute(transaction)
+          await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction)
           await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction)
           return work(transaction)
         })
@@ -73,11 +90,14 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
     },
     nowMs: () => nowMs,
     textsIn: (json) => sql`json_array_elements_text(cast(${json} as json)) as texts(value)`,
+    bytesOf: (column, from, count) =>
+      sql`substring(convert_to(${sql.ref(column)}, 'UTF8') from cast(${from + 1} as integer) for cast(${count} as integer))`,
     lookUpClock: {
       column: nowMs,
       read: (told) => ({ nowMs: told ?? 0, timeOfDayMs: told ?? 0 }),
     },
     passing: (work) => work(kysely),
+    flush: async () => {},
     async checkWritable() {
       const { rows } = await sql<{
         on: string
@@ -93,11 +113,28 @@ export function openPostgres(url: string, maxConnections: number): SqlDatabase {
       }
     },
     isUniqueViolation,
+    isDeadlock: (error) =>
+      error instanceof StoreFailure &&
+      error.cause instanceof pg.DatabaseError &&
+      error.cause.code === deadlock,
     async close() {
       await kysely.destroy()
       // Kysely ends only a pool that it has used itself.
       if (!pool.ended) await pool.end()
       await lookUps.end()
+    },
+  }
+}
+
+/** Said in a statement: PgBouncer takes no connection that begins with settings of its own. */
+function answeringWithin(limitMs: number): pg.PoolConfig {
+  const givenUpMs = Math.round(limitMs * givenUpBeforeShare)
+  return {
+    query_timeout: limitMs,
+    async onConnect(client) {
+      await client.query(
+        `set statement_timeout = ${givenUpMs}; set idle_in_transaction_session_timeout = ${silentInTransactionMs}`,
+      )
     },
   }
 }
@@ -142,9 +179,19 @@ function failingAsStore(pool: pg.Pool, noteRefusal: (error: unknown) => void): P
     options: pool.options,
     async connect() {
       const client = await pool.connect().catch(asStoreFailure)
+      // What PostgreSQL did not answer may be under way still, and a transaction be open: nobody else must get such a connection.
+      let lost: unknown = null
       const told: Pick<PostgresPoolClient, 'release'> & { query: PostgresQuery } = {
-        query: (text, values) => client.query(text, storableAll(values)).catch(failing),
-        release: () => client.release(),
+        async query(text, values) {
+          if (lost !== null) return failing(lost)
+          try {
+            return await client.query(text, storableAll(values))
+          } catch (error) {
+            if (!(error instanceof pg.DatabaseError)) lost = error
+            return failing(error)
+          }
+        },
+        release: () => client.release(lost !== null),
       }
       return told as unknown as PostgresPoolClient
     },

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
@@ -24,6 +25,23 @@ storeContract(
   false,
 )
 
+test('whatever refers to another table is found by an index: else whoever deletes looks through all of it', async (t) => {
+  const database = openSqlite(join(await ownFolder(t), 'rowport.db'), systemClock)
+  t.after(() => database.close())
+  await migrate(database, 0, () => {})
+  const { rows } = await sql<{ reference: string }>`
+    select tables.name || '.' || "from" as reference
+    from sqlite_master as tables, pragma_foreign_key_list(tables.name)
+    where tables.type = 'table' and not exists (
+      select 1 from pragma_index_list(tables.name) as indexes, pragma_index_info(indexes.name) as columns
+      where columns.seqno = 0 and columns.name = "from"
+    )`.execute(database.kysely)
+  assert.deepEqual(
+    rows.map(({ reference }) => reference),
+    [],
+  )
+})
+
 test('SQLite: a look-up sees nothing of a transaction that is still open', async (t) => {
   const database = openSqlite(join(await ownFolder(t), 'rowport.db'), systemClock)
   t.after(() => database.close())
@@ -43,6 +61,64 @@ test('SQLite: a look-up sees nothing of a transaction that is still open', async
     assert.deepEqual(await count([]), [0])
   })
   assert.deepEqual(await count([]), [1])
+})
+
+test('SQLite: few statements are kept for usage, whatever number of rows comes together', async (t) => {
+  const database = openSqlite(join(await ownFolder(t), 'rowport.db'), systemClock)
+  t.after(() => database.close())
+  await migrate(database, 0, () => {})
+  const store = createSqlStore(database, systemClock)
+  const { account, sheet } = await accountWithSheet(store)
+  const count = {
+    accountId: account.id,
+    day: '2026-11-15',
+    sheetId: sheet.id,
+    outcome: 'success',
+    rowsFrom: 'hit',
+    requests: 1,
+  } as const
+  const prepared = t.mock.method(DatabaseSync.prototype, 'prepare')
+  for (let rows = 1; rows <= 100; rows++) {
+    const each = Array.from({ length: rows }, (_, n) => ({ ...count, keyId: `key ${n}` }))
+    const recent = each.map(({ sheetId, keyId }, n) => ({
+      id: `${rows} ${String(n).padStart(3, '0')}`,
+      sheetId,
+      keyId,
+      atMs: n,
+      method: 'GET',
+      operation: 'list_rows',
+      status: 200,
+      code: '',
+      rowsFrom: 'hit' as const,
+      durationMs: 1,
+    }))
+    const latencies = each.map((of) => ({ ...of, bucket: 1 }))
+    await store.addUsage({ counts: each, latencies, providerCalls: [], activity: [], recent })
+  }
+  const [counted] = await store.usageSince(account.id, '2026-11-15')
+  assert.equal(counted?.requests, 100)
+  assert.ok(prepared.mock.callCount() < 50, `${prepared.mock.callCount()} statements`)
+})
+
+test('SQLite: of statements in very many forms, those stay prepared that are in use', async (t) => {
+  const { kysely, close } = openSqlite(join(await ownFolder(t), 'rowport.db'), systemClock)
+  t.after(close)
+  const prepared = t.mock.method(DatabaseSync.prototype, 'prepare')
+  const ask = (form: number) => sql.raw(`select ${form}`).execute(kysely)
+  const timesPrepared = (form: number) =>
+    prepared.mock.calls.filter(({ arguments: [text] }) => text === `select ${form}`).length
+  await ask(0)
+  for (let form = 1; form <= 2_000; form++) {
+    await ask(form)
+    await ask(0)
+  }
+  await ask(2_000)
+  await ask(1)
+  assert.deepEqual(
+    [0, 2_000, 1].map(timesPrepared),
+    [1, 1, 2],
+    'in use, the last, and one that was let go of',
+  )
 })
 
 test('SQLite: fifty writes that go together fill a few pages, however many were logged before', async (t) => {

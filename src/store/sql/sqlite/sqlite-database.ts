@@ -1,4 +1,5 @@
 import { closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, type SqliteStatement, sql } from 'kysely'
@@ -8,6 +9,7 @@ import { fileMode } from '../../../secrets/private-data.ts'
 import type { Tables } from '../schema.ts'
 import type { SqlDatabase } from '../sql-database.ts'
 import { createBatchedReads } from './batched-reads.ts'
+import { createCheckpoints, createCopyingThread, mostIdleLogBytes } from './checkpoints.ts'
 import { createMachineTime } from './machine-time.ts'
 import { preparedSchema } from './prepared-schema.ts'
 import { createDialectInTurns } from './turns-of-writes.ts'
@@ -31,10 +33,17 @@ export function openSqlite(
   switchToWal(writer)
   // FULL: an acknowledged revoke must survive a power cut. Writes are rare, reads never wait for them (WAL).
   writer.exec('pragma synchronous = full; pragma foreign_keys = on')
+  writer.exec(`pragma wal_autocheckpoint = 0; pragma journal_size_limit = ${mostIdleLogBytes}`)
   const timeMs = createMachineTime(writer, clock)
   const { noteRefusal, checkWritable } = createWriteCheck(writer, dirname(path))
   const database = kyselyConnection(writer, noteRefusal)
-  const kysely = new Kysely<Tables>({ dialect: createDialectInTurns({ database }, workClock) })
+  const lookAtLog = () => checkpoints.look()
+  const kysely = new Kysely<Tables>({ dialect: createDialectInTurns({ database }, workClock, lookAtLog) })
+  const checkpoints = createCheckpoints({
+    writer,
+    thread: createCopyingThread(path),
+    alone: (work) => kysely.connection().execute(work),
+  })
 
   // Hot reads have a connection of their own: on the writer's they would see the inside of an open transaction.
   const reader = new DatabaseSync(path, { readOnly: true, timeout: waitForOtherProcessesMs })
@@ -49,6 +58,7 @@ export function openSqlite(
     // A parameter: each statement's text is prepared once and kept.
     nowMs: () => sql<number>`${timeMs()}`,
     textsIn: (json) => sql`json_each(${json})`,
+    bytesOf: (column, from, count) => sql`substr(cast(${sql.ref(column)} as blob), ${from + 1}, ${count})`,
     // Not in the row: while nothing is written, it is not read again.
     lookUpClock: {
       column: sql<null>`null`,
@@ -64,9 +74,12 @@ export function openSqlite(
           if (writer.isOpen) writer.exec('pragma synchronous = full')
         }
       }),
+    flush: () => flushFile(`${path}-wal`),
     checkWritable: () => checkWritable((work) => kysely.connection().execute(async () => work())),
     isUniqueViolation,
+    isDeadlock: () => false,
     async close() {
+      await checkpoints.close()
       reader.close()
       await kysely.destroy()
     },
@@ -82,6 +95,14 @@ function makeForOwnerOnly(path: string): void {
     const file = openSync(path, 'wx', fileMode)
     fchmodSync(file, fileMode)
     closeSync(file)
+  } catch {}
+}
+
+/** On one of Node's threads. What cannot be flushed here is by the next commit, which says what is wrong. */
+async function flushFile(path: string): Promise<void> {
+  try {
+    await using file = await open(path, 'r+')
+    await file.datasync()
   } catch {}
 }
 
@@ -107,16 +128,20 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === busyCode
 }
 
-/** What Kysely asks of a driver, over `node:sqlite`, with each statement prepared once. */
+/** Each takes 15 to 80 KB. The API uses some three hundred; lists of many lengths in a statement make it another one each. */
+const mostPrepared = 512
+
+/** What Kysely asks of a driver, over `node:sqlite`, with each statement prepared once; of very many, those that were used last. */
 function kyselyConnection(database: DatabaseSync, noteRefusal: (error: unknown) => void): SqliteDatabase {
   const prepared = new Map<string, SqliteStatement>()
   return {
     prepare(sql) {
       if (sql === 'rollback' && !database.isTransaction) return nothingToRollBack
-      const known = prepared.get(sql)
-      if (known) return known
-      const statement = runnable(attempt(() => database.prepare(immediate(sql))))
+      const statement = prepared.get(sql) ?? runnable(attempt(() => database.prepare(immediate(sql))))
+      // Behind all others: the first of them is the one that was not used for longest.
+      prepared.delete(sql)
       prepared.set(sql, statement)
+      if (prepared.size > mostPrepared) prepared.delete(prepared.keys().next().value ?? '')
       return statement
     },
     close: () => database.close(),

@@ -9,29 +9,38 @@ import type { Clock } from '../../../clock.ts'
  */
 const longestPieceMs = 2
 
-export function createDialectInTurns(config: SqliteDialectConfig, clock: Pick<Clock, 'elapsedMs'>) {
-  return new DialectInTurns(config, clock)
+/** `onFree`: called whenever the connection has done something, and is in no transaction. */
+export function createDialectInTurns(
+  config: SqliteDialectConfig,
+  clock: Pick<Clock, 'elapsedMs'>,
+  onFree: () => void,
+) {
+  return new DialectInTurns(config, clock, onFree)
 }
 
 class DialectInTurns extends SqliteDialect {
   readonly #config: SqliteDialectConfig
   readonly #clock: Pick<Clock, 'elapsedMs'>
-  constructor(config: SqliteDialectConfig, clock: Pick<Clock, 'elapsedMs'>) {
+  readonly #onFree: () => void
+  constructor(config: SqliteDialectConfig, clock: Pick<Clock, 'elapsedMs'>, onFree: () => void) {
     super(config)
     this.#config = config
     this.#clock = clock
+    this.#onFree = onFree
   }
   override createDriver() {
-    return new DriverInTurns(this.#config, this.#clock)
+    return new DriverInTurns(this.#config, this.#clock, this.#onFree)
   }
 }
 
 class DriverInTurns extends SqliteDriver {
   readonly #clock: Pick<Clock, 'elapsedMs'>
+  readonly #onFree: () => void
   #lookedMs: number
-  constructor(config: SqliteDialectConfig, clock: Pick<Clock, 'elapsedMs'>) {
+  constructor(config: SqliteDialectConfig, clock: Pick<Clock, 'elapsedMs'>, onFree: () => void) {
     super(config)
     this.#clock = clock
+    this.#onFree = onFree
     this.#lookedMs = clock.elapsedMs()
   }
   /** Called when the connection is free for this one, so that nobody goes past while it looks. */
@@ -41,5 +50,9 @@ class DriverInTurns extends SqliteDriver {
       this.#lookedMs = this.#clock.elapsedMs()
     }
     return super.acquireConnection()
+  }
+  override async releaseConnection() {
+    this.#onFree()
+    return super.releaseConnection()
   }
 }

@@ -4,16 +4,9 @@ import { sharesQuery } from '../../queries.ts'
 import { shownNumber } from '../../ui/number.ts'
 import { ProgressBar } from '../../ui/progress-bar.tsx'
 import { Badge, Card, ErrorState, Skeleton } from '../../ui/states.tsx'
+import { shareWords } from './share-words.ts'
 
-const labels: Record<ShareView['share'], string> = {
-  sheets: 'Sheets',
-  upload_files: 'Uploaded files',
-  upload_mb: 'Size of uploaded files (MB)',
-  journal_mb: 'Responses kept for Idempotency-Keys (MB)',
-  sessions: 'Signed-in browsers',
-}
-
-/** What lasts. What is over in a moment is told by the refusal alone. */
+/** What lasts. What is over in a moment is in the list of what was used up. */
 export function Shares() {
   const shares = useQuery(sharesQuery)
   return (
@@ -32,7 +25,7 @@ export function Shares() {
 }
 
 function Share({ of: { share, used, limit } }: { of: ShareView }) {
-  const label = labels[share]
+  const [label] = shareWords[share]
   const isUsedUp = used >= limit
   return (
     <div>

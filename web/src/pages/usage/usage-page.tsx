@@ -13,6 +13,7 @@ import { dateOf } from '../../ui/time.tsx'
 import { DaysChart } from './days-chart.tsx'
 import { Shares } from './shares.tsx'
 import { usageSearchIn } from './usage-search.ts'
+import { UsedUpShares } from './used-up-shares.tsx'
 
 export function UsagePage() {
   useTitle('Usage')
@@ -110,6 +111,7 @@ function Figures({ usage }: { usage: UsageView }) {
         />
       </div>
       <Shares />
+      <UsedUpShares />
     </div>
   )
 }

@@ -1,5 +1,6 @@
 import { crc32, createInflateRaw } from 'node:zlib'
 import { ProviderFailure } from '../../../../sheets/provider-failure.ts'
+import type { PackedParts } from '../../../../sheets/rows/grid.ts'
 import { xlsxFailure } from './failure.ts'
 import {
   FORGIVEN_INFLATED_BYTES,
@@ -15,6 +16,8 @@ export interface ZipArchive {
   read(path: string, maxBytes: number): AsyncGenerator<Buffer>
   /** What is left of the archive's own budget. */
   readonly remainingBytes: number
+  /** All parts that were read. */
+  readonly readParts: PackedParts
 }
 
 export interface ZipEntry {
@@ -52,6 +55,7 @@ export function openZip(bytes: Uint8Array): ZipArchive {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries = new Map(readCentralDirectory(file).map((entry) => [entry.key, entry]))
   let remainingBytes = MAX_INFLATED_BYTES
+  let packedBytes = 0
 
   return {
     has: (path) => entries.has(partKey(path)),
@@ -60,9 +64,14 @@ export function openZip(bytes: Uint8Array): ZipArchive {
       return remainingBytes
     },
 
+    get readParts() {
+      return { packedBytes, unpackedBytes: MAX_INFLATED_BYTES - remainingBytes }
+    },
+
     async *read(path, maxBytes) {
       const entry = entries.get(partKey(path))
       if (entry === undefined) throw xlsxFailure('damaged', `missing part ${path.slice(0, 200)}`)
+      packedBytes += entry.compressedBytes
       let checksum = 0
       let inflatedBytes = 0
       for await (const chunk of inflate(compressedData(file, entry), entry)) {

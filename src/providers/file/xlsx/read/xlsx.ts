@@ -36,7 +36,8 @@ export async function decodeXlsx(
             uses1904,
             cellFormats: await readCellFormats(archive, stylesPath),
           })
-    return readWorksheet(archive, tab.path, reader, workbook.staleResults)
+    const grid = await readWorksheet(archive, tab.path, reader, workbook.staleResults)
+    return { ...grid, readFrom: archive.readParts }
   })
 }
 

@@ -1,4 +1,4 @@
-import { isFullChunk, type LoggedChange, readChanges } from '../../../logged-change.ts'
+import type { LoggedChange } from '../../../logged-change.ts'
 import type { Cell } from '../../../rows/grid.ts'
 import { createRowWriter } from '../../../rows/row-json.ts'
 import type { OperationHistory } from '../../../sheet-log.ts'
@@ -63,10 +63,9 @@ export function* followOperation({
   let hasMovedUnseen = false
   let goesOnAtMs: number | null = null
 
-  for (const { entries, atMs } of chunks) {
+  for (const { changes: told, atMs, isFull } of chunks) {
     if (atMs !== goesOnAtMs) endLook()
-    const told = readChanges(entries)
-    goesOnAtMs = isFullChunk(entries, told.length) ? atMs : null
+    goesOnAtMs = isFull ? atMs : null
     for (const change of told) {
       yield
       if (change.kind === 'reset') return 'reset'

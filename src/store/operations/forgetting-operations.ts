@@ -1,0 +1,90 @@
+import { setImmediate as takeTurn } from 'node:timers/promises'
+import type { Kysely, sql } from 'kysely'
+import type { OperationState, Tables } from '../sql/schema.ts'
+import type { SqlDatabase } from '../sql/sql-database.ts'
+
+export const finished: readonly OperationState[] = ['applied', 'refused']
+/** SQLite deletes on the thread that serves everyone, and answers may be large. */
+const forgottenTogether = 50
+const forgottenBytesTogether = 4 * 1024 * 1024
+
+/** Forgets what ended before `beforeMs` by the store's clock, the oldest first; returns how many that were. */
+export async function forgetFinishedBefore(
+  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  beforeMs: ReturnType<typeof sql<number>>,
+): Promise<number> {
+  return inSteps(async () => {
+    const old = await kysely
+      .selectFrom('operation')
+      .where('finished_at_ms', '<', beforeMs)
+      .orderBy('finished_at_ms')
+      .limit(forgottenTogether)
+      .select(['id', 'kept_bytes'])
+      .execute()
+    const some = old.slice(0, countWithin(old, forgottenBytesTogether))
+    await kysely.transaction().execute(async (transaction) => {
+      for (const { id } of some) await transaction.deleteFrom('operation').where('id', '=', id).execute()
+    })
+    return { count: some.length, isLast: some.length === old.length && old.length < forgottenTogether }
+  })
+}
+
+/**
+ * Shortens the journal of a sheet that is about to go, in short steps: in one statement a long one would keep everybody waiting. What is
+ * not settled yet stays. To be called when nothing is taken for the sheet any more: an Idempotency-Key that is forgotten could be used again.
+ */
+export async function shortenJournal(
+  { kysely, passing }: Pick<SqlDatabase, 'kysely' | 'passing'>,
+  sheetId: string,
+): Promise<void> {
+  let after = ''
+  await inSteps(async () => {
+    const next = await kysely
+      .selectFrom('operation')
+      .where('sheet_id', '=', sheetId)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(forgottenTogether)
+      .select(['id', 'kept_bytes'])
+      .execute()
+    const some = next.slice(0, countWithin(next, forgottenBytesTogether))
+    const last = some.at(-1)
+    if (!last) return { count: 0, isLast: true }
+    await passing((db) => deleteFinished(db, sheetId, { after, upTo: last.id }))
+    after = last.id
+    return { count: some.length, isLast: some.length === next.length && next.length < forgottenTogether }
+  })
+}
+
+async function deleteFinished(
+  db: Kysely<Tables>,
+  sheetId: string,
+  { after, upTo }: { after: string; upTo: string },
+): Promise<void> {
+  await db
+    .deleteFrom('operation')
+    .where('sheet_id', '=', sheetId)
+    .where('id', '>', after)
+    .where('id', '<=', upTo)
+    .where('state', 'in', finished)
+    .execute()
+}
+
+async function inSteps(step: () => Promise<{ count: number; isLast: boolean }>): Promise<number> {
+  for (let sum = 0; ; ) {
+    const { count, isLast } = await step()
+    sum += count
+    if (isLast) return sum
+    await takeTurn()
+  }
+}
+
+/** How many of the first have so many bytes together; one at least. */
+function countWithin(rows: readonly { kept_bytes: number }[], mostBytes: number): number {
+  let bytes = 0
+  const past = rows.findIndex(({ kept_bytes }) => {
+    bytes += kept_bytes
+    return bytes > mostBytes
+  })
+  return past === -1 ? rows.length : Math.max(1, past)
+}
