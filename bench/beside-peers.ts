@@ -5,19 +5,22 @@ import { join } from 'node:path'
 import { freePort } from '../test/servers/free-port.ts'
 import { installPeers } from './peers/installed.ts'
 import { ask, endProcess, type RunningProcess, startProcess, startRowport } from './processes.ts'
-import { asCsv, productRows, writeJson, writeSqlite } from './product-table.ts'
+import { asCsv, productRows, writeJson, writeMockoon, writeSqlite } from './product-table.ts'
 import type { LoadRow } from './row.ts'
 
 type Rows = ReturnType<typeof productRows>
 
 interface Peer {
   name: string
-  speaks: 'jsonServer' | 'fastify'
+  speaks: 'jsonServer' | 'jsonServer0' | 'mockoon' | 'fastify'
   start(rows: Rows, apiKey: string): Promise<RunningProcess>
 }
 
 const peers: readonly Peer[] = [
   { name: 'json-server', speaks: 'jsonServer', start: startJsonServer },
+  // What `npm install json-server` brings.
+  { name: 'json-server 0.17', speaks: 'jsonServer0', start: startJsonServer0 },
+  { name: 'Mockoon', speaks: 'mockoon', start: startMockoon },
   { name: 'Fastify + SQLite', speaks: 'fastify', start: startFastify },
 ]
 
@@ -33,6 +36,8 @@ const queries: readonly Query[] = [
     rowCount: 100,
     rowport: '',
     jsonServer: '',
+    jsonServer0: '',
+    mockoon: '',
     fastify: '',
   },
   {
@@ -40,6 +45,8 @@ const queries: readonly Query[] = [
     rowCount: 10_000,
     rowport: '?city=City%207&sort=-price&limit=50',
     jsonServer: '?city=City%207&_sort=-price&_page=1&_per_page=50',
+    jsonServer0: '?city=City%207&_sort=price&_order=desc&_page=1&_limit=50',
+    mockoon: '?city_eq=City%207&sort=price&order=desc&page=1&limit=50',
     fastify: '?city=City%207&limit=50',
   },
   {
@@ -47,6 +54,8 @@ const queries: readonly Query[] = [
     rowCount: 10_000,
     rowport: '/5002',
     jsonServer: '/p5000',
+    jsonServer0: '/p5000',
+    mockoon: '/p5000',
     fastify: '/p5000',
   },
 ]
@@ -110,6 +119,30 @@ function startJsonServer(rows: Rows): Promise<RunningProcess> {
         folder,
       },
     )
+  })
+}
+
+function startJsonServer0(rows: Rows): Promise<RunningProcess> {
+  return inFolder(async (folder, port) => {
+    const path = join(folder, 'db.json')
+    await writeJson(path, rows)
+    const program = join(import.meta.dirname, 'peers/node_modules/json-server-0/lib/cli/bin.js')
+    const env = { ...process.env, NODE_ENV: 'production' }
+    const args = [program, '--quiet', '--port', String(port), path]
+    return startProcess(args, env, `http://127.0.0.1:${port}/products/p0`, { folder })
+  })
+}
+
+/** Without its record of what was asked; that it logs each request cannot be turned off. */
+function startMockoon(rows: Rows): Promise<RunningProcess> {
+  return inFolder(async (folder, port) => {
+    const path = join(folder, 'mockoon.json')
+    await writeMockoon(path, rows)
+    const program = join(import.meta.dirname, 'peers/node_modules/@mockoon/cli/bin/run.js')
+    const quiet = ['--disable-log-to-file', '--disable-admin-api']
+    const args = [program, 'start', '--data', path, '--port', String(port), ...quiet]
+    const env = { ...process.env, NODE_ENV: 'production' }
+    return startProcess(args, env, `http://127.0.0.1:${port}/products/p0`, { folder })
   })
 }
 

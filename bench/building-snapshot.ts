@@ -1,8 +1,9 @@
 import { appendFile } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
+import { atMost } from './floored.ts'
 import { hundredThousandRows } from './list-files.ts'
 import { ask, neverReached, startRowport } from './processes.ts'
-import { type FigureRow, Missed, median, withEnds } from './row.ts'
+import { type FigureRow, median, withEnds } from './row.ts'
 
 const builds = 5
 const most = { heldOfJson: 2, delayMs: 20 }
@@ -10,7 +11,7 @@ const most = { heldOfJson: 2, delayMs: 20 }
 /** What a large sheet costs those who never asked for it: the memory it holds, and how long others wait while it is read. */
 export const snapshotBuilding: FigureRow = {
   kind: 'figure',
-  name: `a snapshot of 100,000 × 10: at most ${most.heldOfJson} × its JSON, others wait at most ${most.delayMs} ms`,
+  name: 'a snapshot of 100,000 × 10',
   measure: () =>
     withEnds(async (after) => {
       const rowport = await startRowport(hundredThousandRows(), neverReached, 'all')
@@ -40,12 +41,17 @@ export const snapshotBuilding: FigureRow = {
       const held = await heldBytes(rowport.url)
       const heldOfJson = held / json.byteLength
       const delayMs = median(whileBuildingMs)
-      const figures =
-        `held           ${heldOfJson.toFixed(2)} × its JSON (${megabytes(held)}, ${megabytes(json.byteLength)})   (at most ${most.heldOfJson})\n` +
-        `  longest wait   ${delayMs.toFixed(1)} ms while it is built   (at most ${most.delayMs})\n` +
+      const said =
+        `held           ${heldOfJson.toFixed(2)} × its JSON (${megabytes(held)}, ${megabytes(json.byteLength)})\n` +
+        `  longest wait   ${delayMs.toFixed(1)} ms while it is built\n` +
         `  each build     ${inMs(whileBuildingMs)}; nothing being built ${inMs(otherwiseMs)}`
-      if (heldOfJson > most.heldOfJson || delayMs > most.delayMs) throw new Missed(figures)
-      return figures
+      return {
+        said,
+        floored: [
+          atMost('times its JSON held', heldOfJson, most.heldOfJson),
+          atMost('longest that others wait while it is built', delayMs, most.delayMs, 'ms'),
+        ],
+      }
     }),
 }
 

@@ -5,19 +5,21 @@ import { compare } from '../src/changes/compare/compare-job.ts'
 import { decodeCsv } from '../src/providers/file/csv/csv.ts'
 import { buildSnapshot } from '../src/sheets/rows/build-snapshot.ts'
 import type { Snapshot } from '../src/sheets/rows/snapshot.ts'
+import { additions } from './additions.ts'
+import { atLeast, atMost } from './floored.ts'
 import { hundredThousandRows } from './list-files.ts'
 import { listAddress, type RunningRowport, startRowport } from './processes.ts'
-import { type FigureRow, Missed, median, withEnds } from './row.ts'
-import { additions, tenThousandRows } from './writing-files.ts'
+import { type FigureRow, median, withEnds } from './row.ts'
+import { tenThousandRows } from './writing-files.ts'
 
 const rounds = 5
-const sliceMs = 2_000
+const sliceSeconds = 2
 const leastOfUnlogged = 0.8
 const changedRows = 100
 
 export const loggedAdditions: FigureRow = {
   kind: 'figure',
-  name: `change log: additions to a CSV file of 10,000 rows, 50 clients, at least ${leastOfUnlogged} of those without a log`,
+  name: 'change log: additions to a CSV file of 10,000 rows, 50 clients',
   measure: () =>
     withEnds(async (after) => {
       const logged = await startRowport(tenThousandRows())
@@ -25,19 +27,18 @@ export const loggedAdditions: FigureRow = {
       const unlogged = await startRowport(tenThousandRows())
       after(unlogged.stop)
       await turnLogOff(unlogged)
-      const rate = async ({ url, sheetPath, apiKey }: RunningRowport, forMs: number) =>
-        (await additions(url + sheetPath, apiKey, forMs)).perSecond
-      for (const server of [logged, unlogged]) await rate(server, 500)
+      const rate = async ({ url, sheetPath, apiKey }: RunningRowport, forSeconds: number) =>
+        (await additions(url + sheetPath, apiKey, forSeconds)).perSecond
+      for (const server of [logged, unlogged]) await rate(server, 1)
       const rates: { logged: number; unlogged: number }[] = []
       for (let round = 0; round < rounds; round++) {
-        rates.push({ logged: await rate(logged, sliceMs), unlogged: await rate(unlogged, sliceMs) })
+        rates.push({ logged: await rate(logged, sliceSeconds), unlogged: await rate(unlogged, sliceSeconds) })
       }
       const ratio = median(rates.map((both) => both.logged / both.unlogged))
-      const figures =
-        `${ratio.toFixed(2)} of those without a log   (floor ${leastOfUnlogged})\n` +
+      const said =
+        `${ratio.toFixed(2)} of those without a log\n` +
         `  each round    ${rates.map((both) => `${both.logged.toFixed(0)}/${both.unlogged.toFixed(0)}`).join(' ')} rows a second`
-      if (ratio < leastOfUnlogged) throw new Missed(figures)
-      return figures
+      return { said, floored: [atLeast('of those without a log', ratio, leastOfUnlogged)] }
     }),
 }
 
@@ -54,7 +55,7 @@ async function turnLogOff({ filePath }: RunningRowport): Promise<void> {
 /** Both on one thread: what a look costs that finds changes, beside what it costs anyway. */
 export const comparedRows: FigureRow = {
   kind: 'figure',
-  name: `change log: comparing 100,000 × 10 with ${changedRows} changed rows, at most the time of parsing them`,
+  name: `change log: comparing 100,000 × 10 with ${changedRows} changed rows`,
   async measure() {
     const csv = hundredThousandRows()
     const [before, after] = [csv, withChangedRows(csv)].map((text) => Buffer.from(text))
@@ -74,11 +75,10 @@ export const comparedRows: FigureRow = {
       ratios.push(comparingMs / parsingMs)
     }
     const ratio = median(ratios)
-    const figures =
-      `${ratio.toFixed(2)} of parsing   (at most 1)\n` +
+    const said =
+      `${ratio.toFixed(2)} of parsing\n` +
       `  each round    ${timesMs.map((both) => `${both.comparingMs.toFixed(0)}/${both.parsingMs.toFixed(0)}`).join(' ')} ms`
-    if (ratio > 1) throw new Missed(figures)
-    return figures
+    return { said, floored: [atMost('times parsing them', ratio, 1)] }
   },
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type GoogleProcess, startGoogleProcess } from '../test/google/google-process.ts'
 import { createPlainClient } from '../test/writing/plain-client.ts'
+import { atMost, type FlooredFigure } from './floored.ts'
 import { productTable } from './product-table.ts'
-import { type FigureRow, Missed, withEnds } from './row.ts'
+import { type FigureRow, type Measured, withEnds } from './row.ts'
 import { startRowportOnGoogle } from './rowport-on-google.ts'
 
 const seconds = Number(process.env.GOOGLE_CHANGES_SECONDS ?? 60)
@@ -16,7 +17,8 @@ interface ChangesWish {
   rowCount: number
   /** Beside them, one who reads all rows ten times a second. */
   isRead?: boolean
-  highestP50Ms: number
+  /** Where those who wait for a few others are to be asked about at all. */
+  highestP50Ms?: number
   highestP99Ms: number
 }
 
@@ -37,7 +39,6 @@ export const googleChanges: readonly FigureRow[] = [
         clients: 20,
         deletionsOfTen: 1,
         rowCount: 1_000,
-        highestP50Ms: Number.POSITIVE_INFINITY,
         highestP99Ms: 5_000,
       }),
   },
@@ -48,11 +49,11 @@ export const googleChanges: readonly FigureRow[] = [
   },
 ]
 
-function measure(wish: ChangesWish): Promise<string> {
+function measure(wish: ChangesWish): Promise<Measured> {
   return withEnds((after) => measureIn(after, wish))
 }
 
-async function measureIn(after: (end: () => Promise<void>) => void, wish: ChangesWish): Promise<string> {
+async function measureIn(after: (end: () => Promise<void>) => void, wish: ChangesWish): Promise<Measured> {
   const { rowCount } = wish
   const google = await startGoogleProcess({ after }, { latencyMs, quotas: true })
   const { url, apiKey, spreadsheetId } = await startRowportOnGoogle(google, after, {
@@ -70,19 +71,23 @@ async function measureIn(after: (end: () => Promise<void>) => void, wish: Change
   const there = (await google.cells(spreadsheetId)).length - 1
   const at = (share: number) => waitedMs[Math.floor(waitedMs.length * share)] ?? Number.NaN
   const problems = [...failed].map(([what, times]) => `${times} × ${what}`).join(', ')
-  const p50 = Number.isFinite(wish.highestP50Ms) ? `   (at most ${wish.highestP50Ms})` : ''
-  const figures =
+  const said =
     `${waitedMs.length} changes in ${seconds} s, ${deleted} of them deletions (${there} rows of ${rowCount} left), failed: ${problems || 'none'}\n` +
-    `  calls         ${writes} writes, ${reads} reads: ${(reads / writes).toFixed(2)} a write   (at most ${mostReadsPerWrite}), ${refusals} refused by Google's ration\n` +
-    `  waiting       p50 ${at(0.5).toFixed(0)} ms${p50}, p99 ${at(0.99).toFixed(0)} ms   (at most ${wish.highestP99Ms})`
+    `  calls         ${writes} writes, ${reads} reads: ${(reads / writes).toFixed(2)} a write, ${refusals} refused by Google's ration\n` +
+    `  waiting       p50 ${at(0.5).toFixed(0)} ms, p99 ${at(0.99).toFixed(0)} ms`
   const reading = read
     ? `\n  reading       ${read.waitedMs.length} answers, p50 ${read.at(0.5).toFixed(1)} ms, p99 ${read.at(0.99).toFixed(1)} ms`
     : ''
-  const isMissed =
-    at(0.5) > wish.highestP50Ms || at(0.99) > wish.highestP99Ms || reads / writes > mostReadsPerWrite
-  if (isMissed || failed.size > 0 || refusals > 0 || there !== rowCount - deleted)
-    throw new Missed(figures + reading)
-  return figures + reading
+  const failures = [...failed.values()].reduce((sum, times) => sum + times, 0)
+  const floored: FlooredFigure[] = [
+    atMost('reads a write', reads / writes, mostReadsPerWrite),
+    ...(wish.highestP50Ms === undefined ? [] : [atMost('p50', at(0.5), wish.highestP50Ms, 'ms')]),
+    atMost('p99', at(0.99), wish.highestP99Ms, 'ms'),
+    atMost('failed', failures, 0),
+    atMost("calls refused by Google's ration", refusals, 0),
+    atMost('rows too many or too few', Math.abs(there - (rowCount - deleted)), 0),
+  ]
+  return { said: said + reading, floored }
 }
 
 async function change(url: string, apiKey: string, { clients, deletionsOfTen }: ChangesWish) {

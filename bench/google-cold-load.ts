@@ -1,8 +1,9 @@
 import { type GoogleProcess, startGoogleProcess } from '../test/google/google-process.ts'
+import { atMost } from './floored.ts'
 import { processorMs, waitedForProcessorMs } from './process-figures.ts'
 import { ask } from './processes.ts'
 import { productTable } from './product-table.ts'
-import { type FigureRow, Missed, median, withEnds } from './row.ts'
+import { type FigureRow, median, withEnds } from './row.ts'
 import { startRowportOnGoogle } from './rowport-on-google.ts'
 
 const rounds = 7
@@ -14,14 +15,19 @@ const mostRatio = 2
 /** The first read of a large sheet, beside what anyone must do who wants its rows: fetch the values and parse them. */
 export const googleColdLoad: FigureRow = {
   kind: 'figure',
-  name: `cold load of 100,000 × 10 from Google: at most ${mostRatio} × fetch + JSON.parse`,
+  name: 'cold load of 100,000 × 10 from Google',
   async measure() {
     const plain = await coldLoad(productTable(rowCount))
     // Whoever only fetches and parses gets numbers for them, and does not know which numbers those are.
     const withDates = await coldLoad(productTable(rowCount).map(withTrueDate))
-    const figures = `${inWords(plain)}   (at most ${mostRatio})\n  with dates   ${inWords(withDates)}   (at most ${mostRatio})`
-    if (Math.max(plain.ratio, withDates.ratio) > mostRatio) throw new Missed(figures)
-    return figures
+    const said = `${inWords(plain)}\n  with dates   ${inWords(withDates)}`
+    return {
+      said,
+      floored: [
+        atMost('times fetch + JSON.parse', plain.ratio, mostRatio),
+        atMost('with dates, times fetch + JSON.parse', withDates.ratio, mostRatio),
+      ],
+    }
   },
 }
 

@@ -26,7 +26,7 @@ export interface Slice {
 
 const usualConnections = 64
 const serverCore = '0'
-const loaderCore = '1'
+export const loaderCore = '1'
 
 /** Loads one server for a moment, on a core of its own where the machine has two. */
 export async function loadSlice(
@@ -46,14 +46,32 @@ export async function loadSlice(
   const before = processorMs(pid)
   const { stdout } = await promisify(execFile)(program, args)
   const after = processorMs(pid)
-  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
-  const requestsPerSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
+  const requests = requestsIn(stdout)
+  const requestsPerSecond = perSecondIn(stdout)
   const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0)
   const isAsExpected = requests > 0 && refused === (status < 400 ? 0 : requests)
   if (!isAsExpected || stdout.includes('Socket errors'))
     throw new Error(`The load on ${url} failed: ${stdout}`)
   const cpuMicroseconds = Number.isNaN(after) ? null : ((after - before) * 1_000) / requests
   return { requestsPerSecond, cpuMicroseconds }
+}
+
+/** Of what `wrk` printed, as those below. */
+export function requestsIn(printed: string): number {
+  return Number(/(\d+) requests in/.exec(printed)?.[1])
+}
+
+export function perSecondIn(printed: string): number {
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(printed)?.[1])
+}
+
+const msOf: Record<string, number> = { us: 0.001, ms: 1, s: 1_000, m: 60_000 }
+
+/** Where it ran with `--latency`. */
+export function latencyMsIn(printed: string, percent: number): number {
+  const [, figure = '', unit = ''] =
+    new RegExp(`\\b${percent}%\\s+([\\d.]+)(us|ms|s|m)\\b`).exec(printed) ?? []
+  return Number(figure) * (msOf[unit] ?? Number.NaN)
 }
 
 /** A command held to one core, where `taskset` can. */

@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process'
 import { Agent } from 'node:http'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import { atMost } from './floored.ts'
 import { twentyKilobytes } from './list-files.ts'
 import { ask, listAddress, type RunningRowport, startRowport } from './processes.ts'
-import { type FigureRow, Missed, median, withEnds } from './row.ts'
+import { type FigureRow, median, withEnds } from './row.ts'
 import { timedGet } from './timed-get.ts'
 
 const most = 1.15
@@ -14,7 +15,7 @@ const requestsInRound = 150
 /** One after the other and in turns: a visitor's own limit ends a load at once. */
 export const pageKeys: FigureRow = {
   kind: 'figure',
-  name: `a publishable key: cached 20 KB list, at most ${most} × a secret key`,
+  name: 'a publishable key: cached 20 KB list',
   measure: () =>
     withEnds(async (after) => {
       const rowport = await startRowport(twentyKilobytes())
@@ -43,12 +44,11 @@ export const pageKeys: FigureRow = {
         all.publishableMs.push(...publishableMs)
       }
       const ratio = median(ratios)
-      const figures =
-        `ratio         ${ratio.toFixed(2)} of a secret key   (at most ${most})\n` +
+      const said =
+        `ratio         ${ratio.toFixed(2)} of a secret key\n` +
         `  p50           ${median(all.publishableMs).toFixed(2)} ms against ${median(all.secretMs).toFixed(2)} ms\n` +
         `  each round    ${ratios.map((each) => each.toFixed(2)).join(' ')}`
-      if (ratio > most) throw new Missed(figures)
-      return figures
+      return { said, floored: [atMost('times a secret key', ratio, most)] }
     }),
 }
 

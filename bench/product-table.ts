@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -43,8 +44,35 @@ export function asCsv(rows: readonly (readonly (string | number)[])[]): string {
 
 /** As json-server wants it. */
 export async function writeJson(path: string, rows: readonly (readonly unknown[])[]): Promise<void> {
-  const products = rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])))
-  await writeFile(path, JSON.stringify({ products }))
+  await writeFile(path, JSON.stringify({ products: asObjects(rows) }))
+}
+
+/** As Mockoon wants it: a bucket of data, and a route that lists, filters and finds what is in it. */
+export async function writeMockoon(path: string, rows: readonly (readonly unknown[])[]): Promise<void> {
+  const bucket = { uuid: randomUUID(), id: 'rows', name: 'products', value: JSON.stringify(asObjects(rows)) }
+  const response = {
+    uuid: randomUUID(),
+    default: true,
+    statusCode: 200,
+    bodyType: 'DATABUCKET',
+    databucketID: bucket.id,
+    crudKey: 'id',
+    disableTemplating: true,
+  }
+  const route = { uuid: randomUUID(), type: 'crud', endpoint: 'products', responses: [response] }
+  const environment = {
+    uuid: randomUUID(),
+    lastMigration: 33,
+    name: 'bench',
+    data: [bucket],
+    routes: [route],
+    rootChildren: [{ type: 'route', uuid: route.uuid }],
+  }
+  await writeFile(path, JSON.stringify(environment))
+}
+
+function asObjects(rows: readonly (readonly unknown[])[]) {
+  return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])))
 }
 
 /** With an index for the column that is filtered by: whoever writes the handler knows which one that is. */

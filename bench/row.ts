@@ -1,3 +1,4 @@
+import type { FlooredFigure } from './floored.ts'
 import type { Target } from './load.ts'
 
 /** One line of the table. */
@@ -7,22 +8,28 @@ export type BenchRow = LoadRow | FigureRow
 export interface LoadRow {
   kind: 'load'
   name: string
+  /** Servers that it needs and that are not here; a row is skipped for want of them. */
+  missing?: readonly string[]
   reference: string
   /** The ratio below which the run fails; 0 where the figure is only for the record. */
   floor: number
   start(): Promise<{ subject: Target; reference: Target; stop(): Promise<void> }>
 }
 
-/** A figure without a counterpart. */
+/** What has no counterpart, or has it within its own measuring. */
 export interface FigureRow {
   kind: 'figure'
   name: string
-  /** Throws `Missed` where a figure is beyond what it may be. */
-  measure(): Promise<string>
+  missing?: readonly string[]
+  measure(): Promise<Measured>
 }
 
-/** What was measured is not good enough: the run goes on, and fails. */
-export class Missed extends Error {}
+export interface Measured {
+  /** All there is to know, line by line. */
+  said: string
+  /** What must be as good as its floor; none where a row is measured for itself. */
+  floored: readonly FlooredFigure[]
+}
 
 /** Starts things that must be ended, whatever comes in between. */
 export async function withEnds<T>(

@@ -11,31 +11,28 @@ import {
   startBare,
   startRowport,
 } from './processes.ts'
-import { type BenchRow, type LoadRow, median, withEnds } from './row.ts'
+import { type BenchRow, type LoadRow, type Measured, median, withEnds } from './row.ts'
 
 /** The cached list once more, where every request asks PostgreSQL who may read and Redis how often. */
-export const sharedStoreRows: readonly BenchRow[] =
-  findPostgres() && findRedis()
-    ? [
-        beside('cached 20 KB list, PostgreSQL + Redis', 'bare node:http, same bytes', bareBeside, 0.45),
-        beside(
-          'cached 20 KB list, PostgreSQL + Redis, beside embedded',
-          'Rowport on SQLite',
-          embeddedBeside,
-          0,
-        ),
-        {
-          kind: 'figure',
-          name: 'cached 20 KB list, PostgreSQL + Redis, two instances on one core',
-          measure: twoInstances,
-        },
-        {
-          kind: 'figure',
-          name: 'added latency: cached 20 KB list, one request at a time',
-          measure: addedLatency,
-        },
-      ]
-    : []
+export const sharedStoreRows: readonly BenchRow[] = (
+  [
+    beside('cached 20 KB list, PostgreSQL + Redis', 'bare node:http, same bytes', bareBeside, 0.45),
+    beside('cached 20 KB list, PostgreSQL + Redis, beside embedded', 'Rowport on SQLite', embeddedBeside, 0),
+    {
+      kind: 'figure',
+      name: 'cached 20 KB list, PostgreSQL + Redis, two instances on one core',
+      measure: twoInstances,
+    },
+    {
+      kind: 'figure',
+      name: 'PostgreSQL + Redis, added latency: cached 20 KB list, one request at a time',
+      measure: addedLatency,
+    },
+  ] satisfies BenchRow[]
+).map((row) => ({
+  ...row,
+  missing: [...(findPostgres() ? [] : ['PostgreSQL']), ...(findRedis() ? [] : ['Redis'])],
+}))
 
 interface Shared extends RunningRowport {
   settings: Record<string, string>
@@ -112,7 +109,7 @@ const rounds = 7
 const sliceSeconds = 2
 
 /** All servers share a core, so two of them cannot do more than one: this is what it costs that there are two. */
-function twoInstances(): Promise<string> {
+function twoInstances(): Promise<Measured> {
   return withEnds(async (after) => {
     const shared = await startShared()
     after(shared.stop)
@@ -148,18 +145,19 @@ function twoInstances(): Promise<string> {
       median(measured.two.map((slice, at) => Number(slice[of]) / Number(measured[to][at]?.[of]))).toFixed(2)
     const perSecond = (of: 'one' | 'two' | 'bare') =>
       median(measured[of].map(({ requestsPerSecond }) => requestsPerSecond)).toFixed(0)
-    return [
+    const said = [
       `per second   ${perSecond('two')} together, ${perSecond('one')} by one alone, ${perSecond('bare')} bare`,
       `ratio        ${ratio('bare', 'requestsPerSecond')} of bare node:http, ${ratio('one', 'requestsPerSecond')} of one instance`,
       `processor    ${ratio('bare', 'cpuMicroseconds')} times what bare node:http takes, ${ratio('one', 'cpuMicroseconds')} times one instance`,
     ].join('\n  ')
+    return { said, floored: [] }
   })
 }
 
 const requests = 3_000
 const warmUp = 500
 
-async function addedLatency(): Promise<string> {
+async function addedLatency(): Promise<Measured> {
   const embedded = await startRowport(twentyKilobytes())
   const shared = await startShared()
   const second = await startAnother(shared.settings)
@@ -167,11 +165,12 @@ async function addedLatency(): Promise<string> {
     const one = await latency([embedded.url], embedded)
     const onOne = await latency([shared.url], shared)
     const onTwo = await latency([shared.url, second.url], shared)
-    return [
+    const said = [
       `embedded ${inWords(one)}`,
       `PostgreSQL + Redis, 1 instance ${inWords(onOne)}, 2 instances in turn ${inWords(onTwo)}`,
       `added p50 ${(onOne.p50 - one.p50).toFixed(2)} ms, p99 ${(onOne.p99 - one.p99).toFixed(2)} ms`,
     ].join('; ')
+    return { said, floored: [] }
   } finally {
     await second.stop()
     await shared.stop()

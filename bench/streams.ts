@@ -1,9 +1,10 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPlainClient } from '../test/writing/plain-client.ts'
+import { atMost } from './floored.ts'
 import { processorMs, residentBytes } from './process-figures.ts'
 import { startRowport } from './processes.ts'
-import { type FigureRow, Missed, withEnds } from './row.ts'
+import { type FigureRow, type Measured, withEnds } from './row.ts'
 
 const streamCount = 1_000
 const writes = Number(process.env.STREAMS_WRITES ?? 100)
@@ -19,7 +20,7 @@ export const streams: FigureRow = {
   measure: () => withEnds(measure),
 }
 
-async function measure(after: (end: () => Promise<void>) => void): Promise<string> {
+async function measure(after: (end: () => Promise<void>) => void): Promise<Measured> {
   const shares = { connections_per_address: 2_000, following_at_once: 2_000 }
   const settings = { ROWPORT_SHARES: JSON.stringify(shares) }
   const rowport = await startRowport('name,n\nfirst,0\n', undefined, 'one', settings)
@@ -53,20 +54,20 @@ async function measure(after: (end: () => Promise<void>) => void): Promise<strin
     if (status !== 200) throw new Error(`Rowport answered ${status}`)
     await Promise.race([all, sleep(10_000)])
     if (arrivals.atMs.length < streamCount)
-      throw new Missed(`${arrivals.atMs.length} streams heard of write ${n}`)
+      throw new Error(`Only ${arrivals.atMs.length} streams heard of write ${n}`)
     const waitedMs = arrivals.atMs.map((atMs) => Math.max(0, atMs - doneMs))
     allMs.push(...waitedMs)
     lastMs.push(Math.max(...waitedMs))
     await sleep(pauseMs)
   }
   const busyMs = (processorMs(rowport.pid) - busyBeforeMs) / writes
-  const figures =
+  const said =
     `memory        ${(eachBytes / 1024).toFixed(1)} KB each\n` +
     `  processor     ${busyMs.toFixed(0)} ms for each write, to all of them together\n` +
-    `  to the last   p50 ${at(lastMs, 0.5)} ms, p99 ${at(lastMs, 0.99)} ms after the 2xx   (at most ${highestP99Ms})\n` +
+    `  to the last   p50 ${at(lastMs, 0.5)} ms, p99 ${at(lastMs, 0.99)} ms after the 2xx\n` +
     `  to any        p50 ${at(allMs, 0.5)} ms, p99 ${at(allMs, 0.99)} ms`
-  if (Number(at(lastMs, 0.99)) > highestP99Ms) throw new Missed(figures)
-  return figures
+  const p99Ms = Number(at(lastMs, 0.99))
+  return { said, floored: [atMost('to the last stream, p99', p99Ms, highestP99Ms, 'ms')] }
 }
 
 export interface Arrivals {

@@ -2,16 +2,24 @@ import { Agent, get } from 'node:http'
 import { hundredThousandRows } from './list-files.ts'
 import { startRowport } from './processes.ts'
 
-/** The same of what lies below the address of a sheet of 100,000 × 10. */
-export async function timedGets(
-  after: (end: () => Promise<void>) => void,
-): Promise<(below: string) => Promise<number>> {
+export interface LargeSheet {
+  /** As `timedGet`, of what lies below the sheet's address. */
+  timed(below: string): Promise<number>
+  /** Of the server. */
+  pid: number
+}
+
+/** A server with a sheet of 100,000 × 10. */
+export async function startLargeSheet(after: (end: () => Promise<void>) => void): Promise<LargeSheet> {
   const rowport = await startRowport(hundredThousandRows())
   after(rowport.stop)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   after(async () => agent.destroy())
   const headers = { Authorization: `Bearer ${rowport.apiKey}` }
-  return (below) => timedGet(`${rowport.url}${rowport.sheetPath}${below}`, headers, agent)
+  return {
+    timed: (below) => timedGet(`${rowport.url}${rowport.sheetPath}${below}`, headers, agent),
+    pid: rowport.pid,
+  }
 }
 
 /** From request to the last byte of the answer, in milliseconds. */

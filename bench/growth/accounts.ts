@@ -52,7 +52,7 @@ export const accountsAxis: Axis = {
         request: 'first page, key after key',
         ...(await loadInTurn(ground, url, asked, seconds)),
       }
-      if (accounts === 1 || accounts === most)
+      if ([1, mostUsed, most].includes(accounts))
         yield { at: accounts, request: 'a second without requests', ...(await idleSecond(ground)) }
     }
   },

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createLoadClient } from '../../test/load-clients.ts'
-import { onCore } from '../load.ts'
+import { latencyMsIn, loaderCore, onCore, perSecondIn, requestsIn } from '../load.ts'
 import type { Ground } from './ground.ts'
 import type { Point } from './point.ts'
 
@@ -14,7 +14,6 @@ export interface Asked {
 
 /** Few, so that p50 tells how long a request takes and not how many wait before it. */
 const connections = 8
-const loaderCore = '1'
 /** Slices of a second, until what is compiled is compiled; on a crowded machine that takes more than one. */
 const warmUp = { leastRequests: 3_000, mostSlices: 4 }
 
@@ -67,8 +66,12 @@ export async function loadInTurn(
   if (requestsIn(told) < fewRequests) [told, figures] = await measured(longSeconds)
   if (!(requestsIn(told) > 0) || /Non-2xx|Socket errors/.test(told))
     throw new Error(`The load failed: ${told}`)
-  const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(told)?.[1])
-  return { ...figures, perSecond, p50Ms: latencyMs(told, 50), p99Ms: latencyMs(told, 99) }
+  return {
+    ...figures,
+    perSecond: perSecondIn(told),
+    p50Ms: latencyMsIn(told, 50),
+    p99Ms: latencyMsIn(told, 99),
+  }
 }
 
 /** What is read for the first time is not what is measured. */
@@ -84,15 +87,4 @@ export async function askEachOnce(url: string, asked: readonly Asked[]): Promise
     client.close()
   }
   await Promise.all(Array.from({ length: connections }, askOn))
-}
-
-function requestsIn(told: string): number {
-  return Number(/(\d+) requests in/.exec(told)?.[1])
-}
-
-const msOf: Record<string, number> = { us: 0.001, ms: 1, s: 1_000, m: 60_000 }
-
-function latencyMs(told: string, percent: number): number {
-  const [, figure = '', unit = ''] = new RegExp(`\\b${percent}%\\s+([\\d.]+)(us|ms|s|m)\\b`).exec(told) ?? []
-  return Number(figure) * (msOf[unit] ?? Number.NaN)
 }

@@ -10,7 +10,7 @@ export async function installPeers(say: (line: string) => void): Promise<void> {
   // npm writes that record last, so an install that was cut short has none.
   const installedMs = await changedMs(join(folder, 'node_modules', '.package-lock.json'))
   if (installedMs > (await changedMs(join(folder, 'package-lock.json')))) return
-  say('installing json-server and Fastify for the bench; this takes about ten seconds')
+  say('installing json-server, Mockoon and Fastify for the bench; this takes up to a minute')
   const args = ['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   await promisify(execFile)('npm', args)
 }
