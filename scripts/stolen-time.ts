@@ -11,6 +11,7 @@ export interface ProcessorTicks {
 const processorsFile = '/proc/stat'
 const probeMs = 500
 const betweenProbesMs = 15_000
+const betweenLooksMs = 30_000
 
 /** Where the kernel does not tell (another system than Linux), nothing is taken for stolen. */
 export function readProcessorTicks(): ProcessorTicks {
@@ -33,6 +34,24 @@ export function stolenShare(before: ProcessorTicks, after: ProcessorTicks): numb
   const stolen = after.stolen - before.stolen
   const wanted = after.worked - before.worked + stolen
   return wanted > 0 ? stolen / wanted : 0
+}
+
+export interface StolenTimeWatch {
+  /** Of the half minute in which most was stolen. */
+  worstShare(): number
+  end(): void
+}
+
+export function watchStolenTime(): StolenTimeWatch {
+  let before = readProcessorTicks()
+  let worst = 0
+  const look = () => {
+    const now = readProcessorTicks()
+    worst = Math.max(worst, stolenShare(before, now))
+    before = now
+  }
+  const looking = setInterval(look, betweenLooksMs)
+  return { worstShare: () => worst, end: () => clearInterval(looking) }
 }
 
 /** Says how long it waited until less than that share was stolen; no longer than it may. */

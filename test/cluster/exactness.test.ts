@@ -35,6 +35,11 @@ test('R5: revoke, regenerate, pause and a plan change on one instance hold on th
   skip: skipCluster,
   timeout: patienceMs,
 }, async (t) => {
+  let isOver = false
+  // Before the cluster's own, so that nobody asks an instance that is closed.
+  t.after(() => {
+    isOver = true
+  })
   const { instances, connectFile, createKey } = await startCluster(t)
   const [first, second] = instances
   assert.ok(first && second)
@@ -55,10 +60,6 @@ test('R5: revoke, regenerate, pause and a plan change on one instance hold on th
     })
   }
 
-  let isOver = false
-  t.after(() => {
-    isOver = true
-  })
   const asked = () => subjects.reduce((sum, subject) => sum + subject.asked.length, 0)
   const loading = subjects.flatMap((subject) =>
     [first, second].map(async ({ port }) => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLoadClient } from '../load-clients.ts'
+import { patienceMs } from '../soak.ts'
 import { skipCluster, startCluster } from './cluster.ts'
 import { createRetryingWriter, type RetryingWriter, tally } from './retrying-writer.ts'
 
@@ -14,16 +15,18 @@ interface Read {
 
 test('R24: PostgreSQL is killed and comes back: 503 at once meanwhile, nothing acknowledged is lost or doubled', {
   skip: skipCluster,
+  timeout: patienceMs,
 }, async (t) => {
+  let isOver = false
+  // Before the cluster's own: one whose closing fails keeps later ones from being called, and clients that never stop find whoever has the port next.
+  t.after(() => {
+    isOver = true
+  })
   const { instances, postgres, connectFile, createKey } = await startCluster(t, { fsync: true })
   const { file } = await connectFile('written', 'name\nfirst\n')
   await connectFile('read', 'name\nfirst\n')
   const key = await createKey()
   const rounds = 3
-  let isOver = false
-  t.after(() => {
-    isOver = true
-  })
   const reads: Read[] = []
   const readers = instances.flatMap(({ port }) =>
     Array.from({ length: 2 }, async () => {
