@@ -1,18 +1,19 @@
 import type { Pass } from '../admission/judge.ts'
 import { changeJson, changeParts } from '../changes/change-json.ts'
 import { cursorText } from '../changes/cursor.ts'
-import { heldBytes, piecesOf, type TextPart } from '../changes/long-text.ts'
+import type { TextPart } from '../changes/long-text.ts'
 import type { ChangesRead } from '../changes/reading-changes.ts'
-import { GoneMeanwhile, Refusal } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import { watchCaller } from '../http/asking-inside.ts'
-import { randomBase62 } from '../secrets/random-base62.ts'
 import type { Taker } from '../shares/taker.ts'
 import { CredentialExpired, ProviderFailure } from '../sheets/provider-failure.ts'
 import type { Logged } from '../sheets/sheet-log.ts'
 import { type ChangesAsked, parseChangesWish } from './request/changes-wish.ts'
 import { wantsEvents } from './request/format.ts'
 import { type AdmittedCall, type ApiParts, admitRows, type RowsRequest } from './request/rows-request.ts'
-import { type Body, eventStreamHeaders, type Reply, writeHeaders } from './response/reply.ts'
+import { reportLateFailure } from './response/list-reply.ts'
+import { longTextsBody } from './response/long-texts-body.ts'
+import { eventStreamHeaders, type Reply, writeHeaders } from './response/reply.ts'
 import { noLog } from './streams/open-streams.ts'
 
 /** `…/changes`: parse → admit → look at the sheet → the log → respond, at once or as it goes on. */
@@ -91,7 +92,7 @@ function changesReply(
     status: 200,
     base: writeHeaders,
     headers: ['X-Change-Cursor', cursor, 'X-More-Changes', String(read.hasMore)],
-    body: changesBody(read, form, cursor) ?? longBody(read, form, cursor, taker, parts),
+    body: changesBody(read, form, cursor) ?? longTextsBody(longTexts(read, form, cursor), taker, parts),
   }
 }
 
@@ -113,31 +114,12 @@ function aroundChanges({ changes, hasMore }: ChangesRead, form: string, cursor: 
   return ['{"data":[', `],"meta":{"count":${changes.length},"cursor":"${cursor}","more":${hasMore}}}`]
 }
 
-/** What is in the store of it is told from there, while it is sent: no more than a piece is in memory. */
-function longBody(
-  read: ChangesRead,
-  form: string,
-  cursor: string,
-  taker: Taker,
-  { turns, observe }: ApiParts,
-): Body {
+function longTexts(read: ChangesRead, form: string, cursor: string): TextPart[] {
   const [begin, end] = aroundChanges(read, form, cursor)
   const changes = read.changes.flatMap((told, nth): TextPart[] =>
     nth === 0 ? changeParts(told) : [',', ...changeParts(told)],
   )
-  const nextTurn = () => turns.next(taker)
-  const chunks = piecesOf([begin, ...changes, end], nextTurn)
-  // So that slow readers of many such answers are counted.
-  const holds = [Buffer.allocUnsafeSlow(heldBytes)]
-  return { chunks, bytes: null, holds, nextTurn, onFailure: lateFailure(observe) }
-}
-
-/** The head is gone by then. What was forgotten while it was told is found out by whoever asks again. */
-function lateFailure(observe: ApiParts['observe']): (error: unknown) => void {
-  return (error) => {
-    if (error instanceof GoneMeanwhile) return
-    observe({ event: 'malfunction', reference: randomBase62(12), operation: 'list_changes', error })
-  }
+  return [begin, ...changes, end]
 }
 
 function streamReply(
@@ -154,6 +136,7 @@ function streamReply(
   const form = address.form === 'a' ? 'flat' : 'nested'
   const onHalfClosed = (probe: () => void) => void request.socket.once('end', probe)
   const nextTurn = () => turns.next(taker)
+  const onFailure = (error: unknown) => reportLateFailure({ observe }, error, 'list_changes')
   const chunks = streams.open({
     ...{ sheetId: sheet.id, place, filter: wish, call, clientAddress, form, left, onHalfClosed, nextTurn },
   })
@@ -163,6 +146,6 @@ function streamReply(
     headers: ['X-Change-Cursor', cursorText(place)],
     // When a stream ends, its connection does: the next one shall go wherever there is room, and not back to an instance that stops.
     isLastOnConnection: true,
-    body: { chunks, bytes: null, holds: [], nextTurn, onFailure: lateFailure(observe) },
+    body: { chunks, bytes: null, holds: [], nextTurn, onFailure },
   }
 }

@@ -53,7 +53,7 @@ export function createExporting(
           holds: [],
           nextTurn,
           mostUnreadMs,
-          onFailure: (error) => reportLateFailure(parts, error),
+          onFailure: (error) => reportLateFailure(parts, error, 'list_changes'),
         }
         send(response, { status: 200, base: head, headers, body }, isHead, false)
 

@@ -4,10 +4,10 @@ import { parseParameters } from '../api/request/query.ts'
 import { parseReadWish } from '../api/request/read-wish.ts'
 import type { ApiParts } from '../api/request/rows-request.ts'
 import { warningOfKeys } from '../api/response/key-warning.ts'
-import { type ListReader, listReply, reportLateFailure } from '../api/response/list-reply.ts'
+import { type ListReader, listReply } from '../api/response/list-reply.ts'
+import { longTextsBody } from '../api/response/long-texts-body.ts'
 import { type Body, buffersOf, send } from '../api/response/reply.ts'
 import type { LookingBack } from '../changes/history.ts'
-import { piecesOf } from '../changes/long-text.ts'
 import type { MadeJson, OwnerReading } from '../dashboard/dashboard-parts.ts'
 import { Refusal, TooManyAtOnce } from '../errors.ts'
 import type { UnreadAnswers } from '../http/unread-answers.ts'
@@ -47,10 +47,7 @@ export function createOwnerReading(
       return lookingBack.before(sheet, wish)
     },
     inPieces({ accountId }, texts) {
-      const nextTurn = () => parts.turns.next(accountId)
-      const onFailure = (error: unknown) => reportLateFailure(parts, error)
-      const chunks = piecesOf(texts, nextTurn)
-      return makeJson({ chunks, bytes: null, holds: [], nextTurn, onFailure }, accountId, null)
+      return makeJson(longTextsBody(texts, accountId, parts), accountId, null)
     },
     async rows(sheet, isConnectionOver, query, acceptEncoding) {
       if (sheet.credentialId !== null && isConnectionOver) return new Refusal('token_expired')

@@ -1,4 +1,5 @@
 import { GoneMeanwhile } from '../errors.ts'
+import { inTurns } from '../shares/in-turns.ts'
 import { type LoggedChange, readChanges } from '../sheets/logged-change.ts'
 import { ownBuffer } from '../sheets/threads/thread-jobs.ts'
 import type { Soon } from '../soon.ts'
@@ -44,9 +45,7 @@ export async function readLong(
     await nextTurn()
     const slice = await entries.slice(at, sliceBytes)
     at += slice.byteLength
-    const steps = outline.take(slice)
-    do await nextTurn()
-    while (!steps.next().done)
+    await inTurns(outline.take(slice), nextTurn)
   }
   const changes = outline.changes.map(({ change, long }) => {
     if (long.length === 0) return { change }

@@ -1,3 +1,4 @@
+import { StoreFailure } from '../errors.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
 import { accountOf, type Taker } from '../shares/taker.ts'
 import type { LoggedChange } from '../sheets/logged-change.ts'
@@ -55,6 +56,8 @@ export const everyChange = { filterName: null, matches: () => true } as const
 
 /** What one page has at most, but for a single change that is longer; and what is looked through for it. Some milliseconds. */
 const pageCharacters = 256 * 1024
+/** Others may forget what is read. */
+const mostTries = 10
 /** Pages that were read lately: whoever is woken by a change, or asks again and again, is told the same as others. */
 const mostKept = 16
 
@@ -99,7 +102,12 @@ export function createReadingChanges({
     },
   }
 
-  async function after(sheetId: string, place: Logged, wish: ChangesWish): Promise<ChangesRead> {
+  async function after(
+    sheetId: string,
+    place: Logged,
+    wish: ChangesWish,
+    triesLeft = mostTries,
+  ): Promise<ChangesRead> {
     await turns.next(wish.taker ?? sheetId)
     const { limit, filterName } = wish
     const name = filterName === null ? null : `${sheetId} ${cursorText(place)} ${limit} ${filterName}`
@@ -113,7 +121,8 @@ export function createReadingChanges({
     if (read) return name === null ? read.read : keep(name, read)
     if (known && (known.read.hasMore || known.head === position?.head)) return known.read
     if (name !== null) kept.delete(name)
-    return after(sheetId, place, wish)
+    if (triesLeft === 0) throw new StoreFailure('Changes of a log are named, and never there')
+    return after(sheetId, place, wish, triesLeft - 1)
   }
 
   async function readAfter(

@@ -1,6 +1,7 @@
 import type { Soon } from '../soon.ts'
 import { changeJson, changeParts } from './change-json.ts'
 import { piecesOf } from './long-text.ts'
+import { nullIfGone } from './read-entries.ts'
 import { everyChange, type ReadingChanges, type ToldChange } from './reading-changes.ts'
 
 const changesTogether = 500
@@ -9,7 +10,8 @@ const pieceCharacters = 64 * 1024
 
 /**
  * All that is kept of a sheet's log, as JSON texts of a few changes each, or the pieces of a very long one, read while it is sent and
- * with a turn for each page. What is forgotten meanwhile is left out, and so is what a new log has.
+ * with a turn for each page. What is forgotten meanwhile is left out, and so is what a new log has; only a very long change that is
+ * forgotten in the middle of it ends the answer, with `GoneMeanwhile`.
  */
 export async function* wholeLog(
   sheetId: string,
@@ -30,10 +32,10 @@ export async function* wholeLog(
   }
 }
 
-function* inPieces(
+async function* inPieces(
   changes: Iterable<ToldChange>,
   nextTurn: () => Soon<void>,
-): Generator<string[] | AsyncIterable<Uint8Array>> {
+): AsyncGenerator<string[] | AsyncIterable<Uint8Array>> {
   let piece: string[] = []
   let characters = 0
   for (const told of changes) {
@@ -41,7 +43,8 @@ function* inPieces(
       if (piece.length > 0) yield piece
       piece = []
       characters = 0
-      yield piecesOf(changeParts(told), nextTurn)
+      const begun = await beginText(piecesOf(changeParts(told), nextTurn))
+      if (begun) yield begun
       continue
     }
     const text = changeJson(told)
@@ -53,4 +56,24 @@ function* inPieces(
     characters = 0
   }
   if (piece.length > 0) yield piece
+}
+
+/** null where it was forgotten before anything of it was told. What comes first is no part of a long text, and always there. */
+async function beginText(pieces: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<Uint8Array> | null> {
+  const first = await pieces.next()
+  const second = await nullIfGone(pieces.next())
+  if (!second || first.done || second.done) return null
+  return withBeginning([first.value, second.value], pieces)
+}
+
+async function* withBeginning(
+  beginning: readonly Uint8Array[],
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* beginning
+    yield* rest
+  } finally {
+    await rest.return(undefined)
+  }
 }

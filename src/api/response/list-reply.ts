@@ -1,5 +1,5 @@
 import type { SheetAddress } from '../../admission/judge.ts'
-import { Refusal } from '../../errors.ts'
+import { GoneMeanwhile, Refusal } from '../../errors.ts'
 import { acceptedCoding } from '../../http/content-coding.ts'
 import { randomBase62 } from '../../secrets/random-base62.ts'
 import type { Taker } from '../../shares/taker.ts'
@@ -187,7 +187,12 @@ function nameOf(
   return `${format === 'json' ? form : format}${numbers}${escaped}${listQuery ? ` ${JSON.stringify(listQuery)}` : ''}${told}`
 }
 
-/** The answer has begun by then, so the door hears nothing of it. */
-export function reportLateFailure({ observe }: Pick<ApiParts, 'observe'>, error: unknown): void {
-  observe({ event: 'malfunction', reference: randomBase62(12), operation: 'list_rows', error })
+/** The answer has begun by then, so the door hears nothing of it. What was forgotten while it was told is found out by whoever asks again. */
+export function reportLateFailure(
+  { observe }: Pick<ApiParts, 'observe'>,
+  error: unknown,
+  operation: 'list_rows' | 'list_changes' = 'list_rows',
+): void {
+  if (error instanceof GoneMeanwhile) return
+  observe({ event: 'malfunction', reference: randomBase62(12), operation, error })
 }

@@ -533,6 +533,14 @@ export function changeLogContract(of: StoreTest): void {
     assert.equal((await textIds(database)).size, 0)
   })
 
+  of('a long write ends, also where its sheet was deleted while it was on its way', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const [id = ''] = await begin(store, sheet, 'fence', changes(sheet, 'guess', 0, false))
+    await store.deleteSheet(sheet.id)
+    const placed = { sheetId: sheet.id, outcome: 'placed', chunks: longChunks('late') } as const
+    assert.equal(await store.finishApplied(sheet.source, [{ id, answer: null }], placed), null)
+  })
+
   of('of two who write ahead for the same sheet each names its own', async (store, _clock, database) => {
     const { sheet } = await accountWithSheet(store)
     const position = await positionOf(store, sheet)
@@ -555,7 +563,7 @@ export function changeLogContract(of: StoreTest): void {
         () => database.kysely.deleteFrom('change_text').where('nth', '=', 2).where('at', '>', 0).execute(),
         () => database.kysely.deleteFrom('change_text').execute(),
         () => passTime(database, clock, 31 * 60_000),
-        () => removeUnnamed(database.kysely, sheet.id),
+        () => removeUnnamed(database, sheet.id),
       ]
       for (const [nth, harm] of harms.entries()) {
         const long = { ...changes(sheet, '', 0), chunks: longChunks(`harm ${nth}`) }
@@ -647,7 +655,7 @@ export function changeLogContract(of: StoreTest): void {
     let removing: Promise<void> | undefined
     await database.kysely.transaction().execute(async (transaction) => {
       await logBehindHead(transaction, long, written, database)
-      removing = removeUnnamed(database.kysely, sheet.id)
+      removing = removeUnnamed(database, sheet.id)
       await sleep(100)
     })
     await removing

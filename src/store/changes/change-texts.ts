@@ -101,7 +101,7 @@ export function createChangeTexts({ kysely, nowMs, bytesOf, passing, flush }: Te
     },
     async remove(sheetId, named) {
       try {
-        for (const { textId, nth } of named) await removeText(kysely, sheetId, textId, nth)
+        for (const { textId, nth } of named) await removeText({ passing }, sheetId, textId, nth)
       } catch (error) {
         if (!(error instanceof StoreFailure)) throw error
       }
@@ -114,7 +114,8 @@ export function createChangeTexts({ kysely, nowMs, bytesOf, passing, flush }: Te
           .limit(abandonedTogether)
           .select(['sheet_id', 'text_id', 'nth'])
           .execute()
-        for (const { sheet_id, text_id, nth } of abandoned) await removeText(kysely, sheet_id, text_id, nth)
+        for (const { sheet_id, text_id, nth } of abandoned)
+          await removeText({ passing }, sheet_id, text_id, nth)
         if (abandoned.length < abandonedTogether) return
       }
     },
@@ -219,54 +220,64 @@ export async function noteUnnamed(
 }
 
 /** Those of a sheet whose log goes, also of whoever is about to name them: it will find that they are gone. */
-export async function removeUnnamed(kysely: Kysely<Tables>, sheetId: string): Promise<void> {
+export async function removeUnnamed(
+  { kysely, passing }: Pick<SqlDatabase, 'kysely' | 'passing'>,
+  sheetId: string,
+): Promise<void> {
   const unnamed = await kysely
     .selectFrom('unnamed_text')
     .where('sheet_id', '=', sheetId)
     .select(['text_id', 'nth'])
     .execute()
-  for (const { text_id, nth } of unnamed) await removeText(kysely, sheetId, text_id, nth)
+  for (const { text_id, nth } of unnamed) await removeText({ passing }, sheetId, text_id, nth)
 }
 
-/** A few pieces at a time, from its end, for as long as nobody names it. */
+/** A few pieces at a time, from its end, for as long as nobody names it. After a power cut it may be there again, and unnamed again. */
 async function removeText(
-  kysely: Kysely<Tables>,
+  { passing }: Pick<SqlDatabase, 'passing'>,
   sheetId: string,
   textId: string,
   nth: number,
 ): Promise<void> {
-  const ofText = { sheet_id: sheetId, text_id: textId, nth }
   for (let isLast = false; !isLast; ) {
-    isLast = await kysely.transaction().execute(async (transaction) => {
-      const { numUpdatedRows } = await transaction
-        .updateTable('unnamed_text')
-        .set((of) => ({ since_ms: of.ref('since_ms') }))
-        .where((of) => of.and(ofText))
-        .executeTakeFirst()
-      if (numUpdatedRows === 0n) return true
-      const last = await transaction
-        .selectFrom('change_text')
-        .where((of) => of.and(ofText))
-        .orderBy('at', 'desc')
-        .limit(piecesTogether)
-        .select('at')
-        .execute()
-      const from = last.at(-1)
-      if (from)
-        await transaction
-          .deleteFrom('change_text')
-          .where((of) => of.and(ofText))
-          .where('at', '>=', from.at)
-          .execute()
-      if (last.length === piecesTogether) return false
-      await transaction
-        .deleteFrom('unnamed_text')
-        .where((of) => of.and(ofText))
-        .execute()
-      return true
-    })
+    isLast = await passing((db) =>
+      db.transaction().execute((transaction) => removeLastPieces(transaction, { sheetId, textId, nth })),
+    )
     await takeTurn()
   }
+}
+
+async function removeLastPieces(
+  transaction: Transaction<Tables>,
+  { sheetId, textId, nth }: NamedText & { sheetId: string },
+): Promise<boolean> {
+  const ofText = { sheet_id: sheetId, text_id: textId, nth }
+  const { numUpdatedRows } = await transaction
+    .updateTable('unnamed_text')
+    .set((of) => ({ since_ms: of.ref('since_ms') }))
+    .where((of) => of.and(ofText))
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return true
+  const last = await transaction
+    .selectFrom('change_text')
+    .where((of) => of.and(ofText))
+    .orderBy('at', 'desc')
+    .limit(piecesTogether)
+    .select('at')
+    .execute()
+  const from = last.at(-1)
+  if (from)
+    await transaction
+      .deleteFrom('change_text')
+      .where((of) => of.and(ofText))
+      .where('at', '>=', from.at)
+      .execute()
+  if (last.length === piecesTogether) return false
+  await transaction
+    .deleteFrom('unnamed_text')
+    .where((of) => of.and(ofText))
+    .execute()
+  return true
 }
 
 /** The whole text, for whoever cannot wait between its pieces. */

@@ -1,3 +1,4 @@
+import { setImmediate as takeTurn } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
@@ -68,7 +69,7 @@ export function createForgetting(
       await forget(old)
       count += old.length
       if (old.length < forgottenTogether) return count
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await takeTurn()
     }
   }
 
@@ -104,7 +105,7 @@ export function createForgetting(
         }
         await forget(going)
         chunks += going.length
-        await new Promise<void>((resolve) => setImmediate(resolve))
+        await takeTurn()
       }
     }
     return { chunks, accountsOverShare: over.map(({ account_id }) => account_id) }
@@ -186,12 +187,12 @@ export async function shortenLogs(database: SqlDatabase, sheetIds: readonly stri
       .executeTakeFirst()
     while (log) {
       const isLast = await forgetFirst(database, sheetId, log.head)
-      await removeUnnamed(kysely, sheetId)
+      await removeUnnamed(database, sheetId)
       if (isLast) break
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await takeTurn()
     }
     // A log may not have been begun yet, and what goes into it written ahead.
-    if (!log) await removeUnnamed(kysely, sheetId)
+    if (!log) await removeUnnamed(database, sheetId)
     const broken = await kysely
       .updateTable('change_log')
       .set(brokenLog)

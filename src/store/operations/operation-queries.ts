@@ -1,6 +1,13 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
-import { StoreFailure } from '../../errors.ts'
-import { areLongTogether, type ChangeTexts, type NamedText, namesOf } from '../changes/change-texts.ts'
+import { GoneMeanwhile, StoreFailure } from '../../errors.ts'
+import type { FinishedChanges } from '../changes/change-log.ts'
+import {
+  areLongTogether,
+  type ChangeTexts,
+  type NamedText,
+  namesOf,
+  type WrittenTexts,
+} from '../changes/change-texts.ts'
 import { headOf, LogOvertaken, logBehindHead, tellBehindHead } from '../changes/changes-of-writes.ts'
 import { isInOtherHands } from '../leases/lease-queries.ts'
 import type { Lease } from '../leases/leases.ts'
@@ -21,6 +28,8 @@ import type {
   Overtaken,
   StoredClaim,
 } from './operations.ts'
+
+type PlacedChanges = Extract<FinishedChanges, { outcome: 'placed' }>
 
 const unfinished: readonly OperationState[] = ['queued', 'sending']
 
@@ -120,8 +129,7 @@ export function createOperationQueries(
       return begun
     },
     async finishApplied(source, outcomes, changes = null) {
-      const written =
-        changes?.outcome === 'placed' ? await texts.writeAhead(changes.sheetId, changes.chunks) : null
+      const written = changes?.outcome === 'placed' ? await writeAheadOfEnd(changes) : null
       const { lastSeq, left } = await kysely.transaction().execute(async (transaction) => {
         const ended = await finish(transaction, 'applied', outcomes)
         await countWriteOn(transaction, source)
@@ -214,6 +222,16 @@ export function createOperationQueries(
         if (refused) return refused
         throw error
       })
+  }
+
+  /** A sheet that was deleted while its write was on its way has no log to tell it in: the write is done all the same. */
+  async function writeAheadOfEnd({ sheetId, chunks }: PlacedChanges): Promise<WrittenTexts | null> {
+    try {
+      return await texts.writeAhead(sheetId, chunks)
+    } catch (error) {
+      if (error instanceof GoneMeanwhile) return null
+      throw error
+    }
   }
 
   function inNobodysHands() {

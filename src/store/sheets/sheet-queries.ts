@@ -126,21 +126,25 @@ export function createSheetQueries(database: SqlDatabase, clock: Clock): SheetQu
       }
       if (Object.keys(change).length === 0) return 'changed'
       return unlessTaken(database, async () => {
-        if (settings.historyDays === 0) await shortenLogs(database, [sheetId])
-        await kysely.transaction().execute(async (transaction) => {
-          const { numUpdatedRows } = await transaction
-            .updateTable('sheet')
-            .set((of) => ({
-              ...change,
-              // Rows in anybody's memory have their place in the former log.
-              ...(settings.historyDays !== undefined && { write_seq: of('write_seq', '+', 1) }),
-            }))
-            .where('id', '=', sheetId)
-            .executeTakeFirst()
-          if (numUpdatedRows === 0n) throw new GoneMeanwhile()
-          if (settings.historyDays === 0) await deleteLogsOn(transaction, [sheetId])
-          if (settings.watchSeconds) await watchOn(transaction, sheetId)
-        })
+        const isLogOver = settings.historyDays === 0
+        if (isLogOver) await shortenLogs(database, [sheetId])
+        await deleteBesideOthers(database, () =>
+          kysely.transaction().execute(async (transaction) => {
+            if (isLogOver) await holdLogsOn(transaction, [sheetId])
+            const { numUpdatedRows } = await transaction
+              .updateTable('sheet')
+              .set((of) => ({
+                ...change,
+                // Rows in anybody's memory have their place in the former log.
+                ...(settings.historyDays !== undefined && { write_seq: of('write_seq', '+', 1) }),
+              }))
+              .where('id', '=', sheetId)
+              .executeTakeFirst()
+            if (numUpdatedRows === 0n) throw new GoneMeanwhile()
+            if (isLogOver) await deleteLogsOn(transaction, [sheetId])
+            if (settings.watchSeconds) await watchOn(transaction, sheetId)
+          }),
+        )
         return 'changed' as const
       })
     },

@@ -199,6 +199,21 @@ test('PostgreSQL gives up a statement that nobody waits for any more, and lets g
   assert.deepEqual(rows, [], 'it is not under way any more')
 })
 
+test('every connection is told the same patience, so that a pooler may lend it to anybody', {
+  skip,
+}, async (t) => {
+  const database = openPostgres(await newDatabase(), 1)
+  t.after(() => database.close())
+  const { kysely } = database
+  const patience = sql<{
+    ms: string
+  }>`select setting as ms from pg_settings where name = ${'statement_timeout'}`
+  const { rows } = await patience.execute(kysely)
+  assert.deepEqual(rows, [{ ms: '9500' }])
+  const lookUp = database.prepareOne(patience.compile(kysely), (row) => row)
+  assert.deepEqual(await lookUp(['statement_timeout']), ['9500'])
+})
+
 test('whoever comes after one whose transaction got no answer has a connection without it', {
   skip,
 }, async (t) => {

@@ -47,9 +47,10 @@ export function openPostgres(
     application_name: 'rowport',
     types: { getTypeParser } as pg.CustomTypesConfig,
   }
-  const pool = openPool({ ...settings, max: maxConnections, ...answeringWithin(answerWithinMs) })
+  const onConnect = givingUpWithin(Math.max(answerWithinMs, lookUpWithinMs))
+  const pool = openPool({ ...settings, onConnect, max: maxConnections, query_timeout: answerWithinMs })
   // On connections of their own: whatever others do, nobody's request waits behind it to be let in.
-  const lookUps = openPool({ ...settings, max: lookUpConnections, ...answeringWithin(lookUpWithinMs) })
+  const lookUps = openPool({ ...settings, onConnect, max: lookUpConnections, query_timeout: lookUpWithinMs })
   let wasRefused = false
   const noteRefusal = (error: unknown) => {
     if (reasonNotToWrite(error)) wasRefused = true
@@ -126,16 +127,16 @@ export function openPostgres(
   }
 }
 
-/** Said in a statement: PgBouncer takes no connection that begins with settings of its own. */
-function answeringWithin(limitMs: number): pg.PoolConfig {
-  const givenUpMs = Math.round(limitMs * givenUpBeforeShare)
-  return {
-    query_timeout: limitMs,
-    async onConnect(client) {
-      await client.query(
-        `set statement_timeout = ${givenUpMs}; set idle_in_transaction_session_timeout = ${silentInTransactionMs}`,
-      )
-    },
+/**
+ * Said in a statement: PgBouncer takes no connection that begins with settings of its own. And the same on all connections: it lends
+ * those that it has to one after the other, and each keeps what it was told last.
+ */
+function givingUpWithin(longestMs: number): (client: pg.ClientBase) => Promise<void> {
+  const givenUpMs = Math.round(longestMs * givenUpBeforeShare)
+  return async (client) => {
+    await client.query(
+      `set statement_timeout = ${givenUpMs}; set idle_in_transaction_session_timeout = ${silentInTransactionMs}`,
+    )
   }
 }
 
