@@ -9,6 +9,7 @@ import { randomBase62 } from '../secrets/random-base62.ts'
 import { clientNetwork } from '../shares/client-network.ts'
 import { inTurns } from '../shares/in-turns.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
+import { strangersFrom } from '../shares/taker.ts'
 import type { Soon } from '../soon.ts'
 import type { AskedMessage } from './answer-message.ts'
 import type { Message } from './message.ts'
@@ -58,7 +59,7 @@ export function createAgentsDoor(
       return refuse(response, new Refused(403, -32000, "Pages from other origins can't use this URL."))
     const left = new AbortController()
     const network = clientNetwork(clientAddress(request, parts.trustedProxies))
-    const nextTurn = () => parts.turns.next(network)
+    const nextTurn = () => parts.turns.next(strangersFrom(network))
     // Whoever listened leaves much behind, and a thousand may leave in the same moment.
     response.once('close', async () => {
       await nextTurn()

@@ -67,11 +67,12 @@ async function refusalBefore(asked: EntryToAdd): Promise<Refusal | null> {
 
 /** Whether it was added when it was sent before; waits for one that is being added. */
 export async function wasAdded(accountId: string, entryName: EntryName, writing: Writing): Promise<boolean> {
-  const name = await currentName(accountId, entryName, writing)
-  let before = await writing.keyed(accountId, name)
+  const idempotencyKey = await currentName(accountId, entryName, writing)
+  const asked = { accountId, isForVisitors: true, idempotencyKey }
+  let before = await writing.keyed(asked)
   for (let time = 0; before?.state === 'open' && time < mostTries; time++) {
     await sleep(waitMs)
-    before = await writing.keyed(accountId, name)
+    before = await writing.keyed(asked)
   }
   return before?.state === 'done'
 }
@@ -82,7 +83,8 @@ async function currentName(
   { name, former }: EntryName,
   writing: Writing,
 ): Promise<string> {
-  const before = former && (await writing.keyed(accountId, former.name))
+  const before =
+    former && (await writing.keyed({ accountId, isForVisitors: true, idempotencyKey: former.name }))
   return former && before && before.ageMs < former.forMs ? former.name : name
 }
 

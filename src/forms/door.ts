@@ -15,6 +15,7 @@ import type { Observe } from '../reporting/observe.ts'
 import { randomBase62 } from '../secrets/random-base62.ts'
 import { clientNetwork } from '../shares/client-network.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
+import { strangersFrom, type Taker, visitorsOf } from '../shares/taker.ts'
 import { refusalOfFailure } from '../sheets/refusal-of-failure.ts'
 import type { Writing } from '../sheets/writing/writing.ts'
 import type { Soon } from '../soon.ts'
@@ -50,6 +51,8 @@ interface Answer {
   retryAfterSeconds?: number
 }
 
+const mostKnownTakers = 10_000
+
 export const formMethods = ['GET', 'HEAD', 'POST']
 
 /** The door of forms: pages for people, who need no script for them. */
@@ -59,6 +62,8 @@ export function createFormsDoor(
   const { forms, entries, admission, writing, captchas, trustedProxies, turns, clock, observe } = parts
   const tokens = createFormTokens(parts.digest)
   const refusals = createRecentRefusals(clock)
+  /** Whose forms were asked for lately. Only for turns: visitors of one form do not wait behind those of all others. */
+  const knownTakers = new Map<string, Taker>()
 
   return async (request, response, path) => {
     if (request.method === 'OPTIONS') return answerPreflight(response)
@@ -66,11 +71,12 @@ export function createFormsDoor(
     const id = path.slice('/f/'.length)
     const network = clientNetwork(clientAddress(request, trustedProxies))
     // Strangers may come from everywhere at once, and none of them is worth making a reader wait.
-    await turns.next(network)
+    await turns.next(knownTakers.get(id) ?? strangersFrom(network))
     const again = request.method === 'POST' ? refusals.of(id, network) : null
     if (again) return send(request, response, refusalAnswer(again), null)
     const found = await forms.find(id).catch((error: unknown) => refusalAfter(error))
     const form = found instanceof Problem || found instanceof Refusal ? null : found
+    if (form) noteTaker(form)
     let answer: Answer | null
     try {
       answer =
@@ -84,7 +90,7 @@ export function createFormsDoor(
       answer = refusalAnswer(refusalAfter(error))
     }
     // Pages are made while they are sent, and a crowd may come for one that takes milliseconds.
-    await turns.next(network)
+    await turns.next(form ? takerOfForm(form) : strangersFrom(network))
     send(request, response, answer, form)
     observe({
       event: 'request_answered',
@@ -101,6 +107,13 @@ export function createFormsDoor(
     })
   }
 
+  function noteTaker(form: FormRecord): void {
+    const isNew = !knownTakers.has(form.id)
+    const [oldest] = isNew && knownTakers.size >= mostKnownTakers ? knownTakers.keys() : []
+    if (oldest !== undefined) knownTakers.delete(oldest)
+    if (isNew) knownTakers.set(form.id, takerOfForm(form))
+  }
+
   /** To find out that it cannot be an entry takes as long as to read one, so it is counted as one. */
   async function countVain(form: FormRecord, request: IncomingMessage, vain: Answer): Promise<Answer> {
     const address = clientAddress(request, trustedProxies)
@@ -114,11 +127,12 @@ export function createFormsDoor(
   async function answerTo(request: IncomingMessage, form: FormRecord, network: string): Promise<Answer> {
     if (!form.isOpen) return closed
     if (request.method !== 'POST') return blank(form)
-    const body = await readBody(request, () => turns.next(network), mostBytesSent)
+    const nextTurn = () => turns.next(takerOfForm(form))
+    const body = await readBody(request, nextTurn, mostBytesSent)
     if (body instanceof Refusal) return refusalAnswer(body)
     // The first turn was for its head, and long ones take a while to be taken apart.
-    await turns.next(network)
-    const sent = await readSentFields(body, request, () => turns.next(network))
+    await nextTurn()
+    const sent = await readSentFields(body, request, nextTurn)
     if (sent instanceof Refusal) return countVain(form, request, refusalAnswer(sent))
     const token = sent.get('_token') ?? ''
     const shownAtMs = tokens.shownAtMs(form.id, token)
@@ -358,3 +372,7 @@ function send(
 }
 
 const nobodys = { settings: { next: null, framedBy: [] } } as unknown as FormRecord
+
+function takerOfForm({ accountId }: FormRecord): Taker {
+  return visitorsOf(accountId)
+}

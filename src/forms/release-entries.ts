@@ -75,7 +75,7 @@ export function startReleasing(parts: ReleasingParts): { close(): Promise<void> 
 
   /** Its own, so that what its visitor sends once more is not added too; unless it was refused under that, which is kept. */
   async function nameToAddUnder({ id, name }: HeldEntry, accountId: string): Promise<string> {
-    const before = name === null ? null : await writing.keyed(accountId, name)
+    const before = name === null ? null : await writing.keyed({ accountId, idempotencyKey: name })
     return name === null || before?.state === 'refused' ? `form entry ${id}` : name
   }
 }

@@ -56,6 +56,8 @@ interface Network {
 
 const retryAfterSeconds = 1
 const requestOnItsWayMs = 1_000
+/** Some milliseconds. Thousands may have become idle together. */
+const closedTogether = 100
 /** A browser opens six. */
 const few = 8
 
@@ -115,13 +117,15 @@ export function createConnections({
 
     closeIdle(afterMs) {
       const nowMs = clock.elapsedMs()
+      let closed = 0
       for (const connection of all) {
         const { socket, response, turn, idle } = connection
         // Before the first request, Node's own limit holds.
         if (response === null || isUnderWay(response)) connection.idle = null
         else if (idle?.turn !== turn || idle.bytesRead !== socket.bytesRead)
           connection.idle = { sinceMs: nowMs, turn, bytesRead: socket.bytesRead }
-        else if (nowMs - idle.sinceMs >= afterMs + requestOnItsWayMs) socket.destroy()
+        else if (nowMs - idle.sinceMs >= afterMs + requestOnItsWayMs && closed++ < closedTogether)
+          socket.destroy()
       }
     },
   }

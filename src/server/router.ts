@@ -9,6 +9,7 @@ import { socketAddress } from '../http/client-address.ts'
 import { withoutHost } from '../http/target.ts'
 import type { Metrics } from '../reporting/metrics.ts'
 import { createLoopTurns } from '../shares/loop-turns.ts'
+import { strangersFrom } from '../shares/taker.ts'
 import { type Drain, requestLineOf } from './wire.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -91,13 +92,13 @@ export function createRouter(parts: RouterParts): Handler {
       checking = null
     })
     const problem = await checking
-    await turns.next(socketAddress(request.socket))
+    await turns.next(strangersFrom(socketAddress(request.socket)))
     return plainJson(request, response, problem ? 503 : 200, problem ?? { status: 'ready' })
   }
 
   async function exposition(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = [await metrics.expose()]
-    await turns.next(socketAddress(request.socket))
+    await turns.next(strangersFrom(socketAddress(request.socket)))
     send(
       response,
       { status: 200, base: [], headers: ['Content-Type', metrics.contentType], body },

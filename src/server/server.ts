@@ -33,7 +33,7 @@ export interface TimeLimits {
   headersMs: number
   /** To the end of the body. */
   requestMs: number
-  /** How often the two above are looked at. */
+  /** How often the two above are looked at. What is late by then ends together: seldom would be long. */
   checkEveryMs: number
   /** Between two requests. */
   keepAliveMs: number
@@ -44,7 +44,7 @@ export interface TimeLimits {
 const defaultTimeLimits: TimeLimits = {
   headersMs: 10_000,
   requestMs: 30_000,
-  checkEveryMs: 1_000,
+  checkEveryMs: 250,
   keepAliveMs,
   idleSocketMs: 60_000,
 }
@@ -112,7 +112,8 @@ function share(
 ): { underWay: UnderWay; connections: OpenConnections } {
   const { observe, trustedProxies } = parts
   const underWay: UnderWay = { count: 0, onNone: () => {} }
-  const wire = createWire(observe, parts.drain)
+  // And others for ending what nobody waits for any more.
+  const wire = createWire(observe, parts.drain, createLoopTurns(parts.clock))
   const route = createRouter(parts)
   const connections = createConnections(parts)
   // Turns of their own: who only wants to be heard does not wait behind the work that was asked for.

@@ -5,6 +5,9 @@ import { errorFormOf } from '../api/request/routes.ts'
 import { type ErrorForm, errorBody, Refusal } from '../errors.ts'
 import { isAtItsOwnPace } from '../http/own-pace.ts'
 import type { Observe } from '../reporting/observe.ts'
+import type { LoopTurns } from '../shares/loop-turns.ts'
+import { strangersFrom } from '../shares/taker.ts'
+import { then } from '../soon.ts'
 import { badRequest, headersTooLarge } from './request-head.ts'
 
 /** Whether the server is on its way out. */
@@ -17,6 +20,7 @@ const lingerMs = 2_000
 /** A request whose time was already up lingers no longer. */
 const lateLingerMs = 500
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
+const lateHeaders = strangersFrom('late headers')
 /** Connections that were turned away and may be told why at the same time; more are cut without a word. */
 export const turnedAwayAtOnce = 256
 
@@ -77,8 +81,9 @@ export interface Wire {
 export type ParseError = Error & { code?: string; rawPacket?: Buffer }
 
 /** What happens below the requests: bytes that are none, bodies that break off, answers that must still arrive. */
-export function createWire(observe: Observe, drain: Drain): Wire {
+export function createWire(observe: Observe, drain: Drain, endings: LoopTurns): Wire {
   const latest = new WeakMap<Socket, LastExchange>()
+  const late = new WeakSet<Socket>()
   let turnedAway = 0
   let unanswered = 0
 
@@ -94,7 +99,8 @@ export function createWire(observe: Observe, drain: Drain): Wire {
 
     begin(request, response) {
       const { socket, headers } = request
-      if (socket.destroyed) return false
+      // What was too late may come before its refusal.
+      if (socket.destroyed || late.has(socket)) return false
       const isChunked = headers['transfer-encoding'] !== undefined
       if (isChunked) watchChunks(request)
       if (isChunked || Number(headers['content-length'] ?? 0) > shortBodyBytes)
@@ -136,7 +142,12 @@ export function createWire(observe: Observe, drain: Drain): Wire {
       parting.add(socket)
       // A connection that broke has nobody at its end.
       if (!isAboutTheRequest(error) || !socket.writable) return void socket.destroy()
-      refuseRest(socket, refusalFor(error), error.code ?? 'unknown', error.rawPacket)
+      const refuse = () => refuseRest(socket, refusalFor(error), error.code ?? 'unknown', error.rawPacket)
+      // Node tells of all headers that are late in one go, and they may be thousands.
+      if (error.code === timedOut && current?.complete !== false) {
+        late.add(socket)
+        then(endings.next(lateHeaders), refuse)
+      } else refuse()
     },
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMovableClock } from '../clock.ts'
 import { createLoopTurns } from './loop-turns.ts'
-import { visitorsOf } from './taker.ts'
+import { strangersFrom, visitorsOf } from './taker.ts'
 
 test('what is done between two looks at the sockets is a few milliseconds, however much is asked for', async () => {
   const { work, done, turnsOfLoop } = opened()
@@ -58,6 +58,20 @@ test('visitors have no turns beside those of their account, which go to them and
   assert.deepEqual(
     done.slice(1).map(({ account }) => account),
     [visitors, 'other', acme, 'other', visitors, 'other', acme, visitors, visitors],
+  )
+})
+
+test('strangers have no more turns for coming from everywhere at once, and those that they have go round where they come from', async () => {
+  const { work, done } = opened()
+  await Promise.all([
+    work('first', 4),
+    ...['a', 'a', 'a', 'b', 'c'].map((network) => work(strangersFrom(network), 4)),
+    ...Array.from({ length: 3 }, () => work('acme', 4)),
+  ])
+  const [a, b, c] = ['a', 'b', 'c'].map(strangersFrom)
+  assert.deepEqual(
+    done.slice(1).map(({ account }) => account),
+    [a, 'acme', b, 'acme', c, 'acme', a, a],
   )
 })
 

@@ -1,11 +1,12 @@
 import type { Clock } from '../clock.ts'
 import type { Soon } from '../soon.ts'
-import { accountOf, areVisitors, type Taker } from './taker.ts'
+import { accountOf, areStrangers, areVisitors, type Taker } from './taker.ts'
 
 /**
  * Turns on the thread that answers everybody. What takes longer than a moment there is done in pieces of a millisecond or
  * a few, and asks before each. However much is asked for, only so much of it is done between two looks at the sockets, and
- * accounts take turns, and within an account its visitors and the others.
+ * accounts take turns, and within an account its visitors and the others. Strangers have the turns of one account, which go round the
+ * networks that they come from: whoever comes from thousands at once takes no more.
  */
 export interface LoopTurns {
   /** Now, where little was done since the last look and nobody waits. */
@@ -25,18 +26,20 @@ const usualRoundMs = 2
  * the door (docs/decisions/052).
  */
 const looksBetweenRounds = 8
-/** Those of one account that wait: either its visitors or the others are next, which are never none, and then those of the other kind. */
+/** Those who wait for the same turns; never empty. */
 interface Line {
-  next: (() => void)[]
-  afterNext: (() => void)[]
-  isNextVisitors: boolean
+  add(taker: Taker, admit: () => void): void
+  take(): (() => void) | undefined
+  isEmpty(): boolean
 }
 
+/** No id has a space in it. */
+const strangers = 'all strangers'
 /** Together they take some microseconds. */
 const promisesBeforePiece = 60
 
 export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>, roundMs = usualRoundMs): LoopTurns {
-  /** By account, in the order of turns: who had one goes to the end. */
+  /** By account, or strangers, in the order of turns: who had one goes to the end. */
   const waiting = new Map<string, Line>()
   let roundBegunMs: number | null = null
   let looks = 0
@@ -46,11 +49,11 @@ export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>, roundMs = usual
     next(taker) {
       if (isNow()) return
       const { promise, resolve } = Promise.withResolvers<void>()
-      const accountId = accountOf(taker)
-      const line = waiting.get(accountId) ?? { next: [], afterNext: [], isNextVisitors: areVisitors(taker) }
-      waiting.set(accountId, line)
-      const isNext = line.isNextVisitors === areVisitors(taker)
-      ;(isNext ? line.next : line.afterNext).push(resolve)
+      const areTheyStrangers = areStrangers(taker)
+      const name = areTheyStrangers ? strangers : accountOf(taker)
+      const line = waiting.get(name) ?? (areTheyStrangers ? strangersLine() : accountLine())
+      line.add(taker, resolve)
+      waiting.set(name, line)
       return promise
     },
   }
@@ -87,15 +90,54 @@ export function createLoopTurns(clock: Pick<Clock, 'elapsedMs'>, roundMs = usual
   }
 
   function admitNext(): void {
-    for (const [accountId, line] of waiting) {
-      waiting.delete(accountId)
-      const admit = line.next.shift()
-      const { next, afterNext, isNextVisitors } = line
-      if (afterNext.length > 0)
-        waiting.set(accountId, { next: afterNext, afterNext: next, isNextVisitors: !isNextVisitors })
-      else if (next.length > 0) waiting.set(accountId, line)
+    for (const [name, line] of waiting) {
+      waiting.delete(name)
+      const admit = line.take()
+      if (!line.isEmpty()) waiting.set(name, line)
       admit?.()
       return
     }
+  }
+}
+
+/** Visitors and the others of the account by turns, as long as there are both. */
+function accountLine(): Line {
+  const ofKeys: (() => void)[] = []
+  const ofVisitors: (() => void)[] = []
+  let areVisitorsNext: boolean | null = null
+  return {
+    add(taker, admit) {
+      areVisitorsNext ??= areVisitors(taker)
+      ;(areVisitors(taker) ? ofVisitors : ofKeys).push(admit)
+    },
+    take() {
+      const next = areVisitorsNext ? ofVisitors : ofKeys
+      const others = areVisitorsNext ? ofKeys : ofVisitors
+      const admit = next.shift()
+      if (others.length > 0) areVisitorsNext = !areVisitorsNext
+      return admit
+    },
+    isEmpty: () => ofKeys.length === 0 && ofVisitors.length === 0,
+  }
+}
+
+function strangersLine(): Line {
+  const byNetwork = new Map<Taker, (() => void)[]>()
+  return {
+    add(taker, admit) {
+      const ofNetwork = byNetwork.get(taker)
+      if (ofNetwork) ofNetwork.push(admit)
+      else byNetwork.set(taker, [admit])
+    },
+    take() {
+      const [next] = byNetwork
+      if (!next) return
+      const [taker, ofNetwork] = next
+      byNetwork.delete(taker)
+      const admit = ofNetwork.shift()
+      if (ofNetwork.length > 0) byNetwork.set(taker, ofNetwork)
+      return admit
+    },
+    isEmpty: () => byNetwork.size === 0,
   }
 }

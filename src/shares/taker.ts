@@ -5,6 +5,15 @@
  */
 export type Taker = string
 
+/** Callers of whom no more is known yet than where they come from. They may come from everywhere at once. */
+export function strangersFrom(network: string): Taker {
+  return fromNetwork + network
+}
+
+export function areStrangers(taker: Taker): boolean {
+  return taker.startsWith(fromNetwork)
+}
+
 /** For work that others may join: whose it is, is asked when it matters. */
 export type TakerByThen = Taker | JoinedTaker
 
@@ -16,6 +25,7 @@ export interface JoinedTaker {
 
 /** No id has a space in it. */
 const ofVisitors = ' visitors'
+const fromNetwork = 'from '
 
 export function visitorsOf(accountId: string): Taker {
   return accountId + ofVisitors

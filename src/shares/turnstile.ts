@@ -92,7 +92,7 @@ interface Entry {
   left?: AbortSignal | undefined
   hasPerhapsLeft?: (() => boolean) | undefined
   size?: number | undefined
-  /** The lowest goes first. */
+  /** The lowest goes first; none is below 0. */
   rank?: number | undefined
 }
 
@@ -339,6 +339,8 @@ function nextInTurn({ queues }: Places): WaitingCaller | null {
   let next: WaitingCaller | null = null
   for (const queue of queues.values()) {
     const waiting = nextOf(queue)
+    // Thousands may wait, and each that leaves asks who is next.
+    if (waiting?.rank === 0) return waiting
     if (waiting && (!next || waiting.rank < next.rank)) next = waiting
   }
   return next
@@ -355,6 +357,7 @@ function nextOf(queue: Queue): WaitingCaller | null {
     if (caller.isVisitor()) {
       if (isForVisitors && (!ofVisitors || caller.rank < ofVisitors.rank)) ofVisitors = caller
     } else if (isForKeys && (!ofKeys || caller.rank < ofKeys.rank)) ofKeys = caller
+    if ((ofKeys?.rank === 0 || !isForKeys) && (ofVisitors?.rank === 0 || !isForVisitors)) break
   }
   if (ofKeys && ofVisitors) return queue.wasLastForVisitors ? ofKeys : ofVisitors
   return ofKeys ?? ofVisitors

@@ -53,6 +53,7 @@ interface ClusterWish {
   google?: GoogleSetting
   /** False: PostgreSQL counts all the time. */
   withRedis?: boolean
+  env?: Record<string, string>
 }
 
 export const clusterSecret = 'the secret of the cluster'
@@ -75,7 +76,14 @@ export function clusterOfThisFile(): () => Cluster {
 
 export async function startCluster(
   t: { after(work: () => Promise<void>): void },
-  { instances: count = 2, plan = 'enterprise', fsync = false, google, withRedis = true }: ClusterWish = {},
+  {
+    instances: count = 2,
+    plan = 'enterprise',
+    fsync = false,
+    google,
+    withRedis = true,
+    env = {},
+  }: ClusterWish = {},
 ): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'rowport-cluster-'))
   const [postgres, redis] = await Promise.all([startPostgres({ fsync }), startRedis()])
@@ -90,7 +98,8 @@ export async function startCluster(
 
   async function startAnother(clock = systemClock): Promise<Instance> {
     const redisUrl = withRedis ? redis.url : ''
-    const instance = await startInstance(configOf(postgres.url, redisUrl, folder, google ?? null), clock)
+    const places = { DATABASE_URL: postgres.url, REDIS_URL: redisUrl, ROWPORT_DATA: folder }
+    const instance = await startInstance(configOf({ ...places, ...env }, google ?? null), clock)
     instances.push(instance)
     return instance
   }
@@ -135,21 +144,14 @@ export async function startCluster(
   }
 }
 
-function configOf(
-  databaseUrl: string,
-  redisUrl: string,
-  folder: string,
-  google: GoogleSetting | null,
-): Config {
+function configOf(env: Record<string, string>, google: GoogleSetting | null): Config {
   const config = parseConfig(
     {
       PORT: '0',
       BASE_URL: 'http://rowport.test',
-      ROWPORT_DATA: folder,
       ROWPORT_SECRET: clusterSecret,
       ROWPORT_REFUSALS_PER_MINUTE: '1000000',
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: redisUrl,
+      ...env,
     },
     false,
   )

@@ -118,7 +118,7 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
             begin(bytes, isGoingOn = false) {
               begunBytes = bytes
               const isAmongLarge = bytes > shortBytes || hasOverrun(accountId, bytes)
-              const rank = isAmongLarge || bytes <= tinyBytes ? 0 : 1
+              const rank = isAmongLarge || bytes <= tinyBytes ? 1 : 2
               return beginAmong(isAmongLarge, isGoingOn ? rank - 1 : rank)
             },
             async run(job, input, handOver) {
@@ -144,7 +144,7 @@ export function createThreadPool({ clock, observe, source }: ThreadPoolParts): T
             end,
           }
 
-          async function beginAmong(isAmongLarge: boolean, rank = 0): Promise<void> {
+          async function beginAmong(isAmongLarge: boolean, rank = 1): Promise<void> {
             if (turn && (isLarge || !isAmongLarge)) return
             end()
             const begun = (isAmongLarge ? largeTurns : shortTurns).turnOf(taker)

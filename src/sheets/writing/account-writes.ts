@@ -2,7 +2,7 @@ import { type Refusal, TooManyAtOnce } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { Shares } from '../../shares/shares.ts'
 import { placesOfVisitors } from '../../shares/taker.ts'
-import type { WriteOrder } from './order.ts'
+import { takerOfOrder, type WriteOrder } from './order.ts'
 
 /**
  * What an account has on its way to all its spreadsheets together, from its arrival to its answer: each has a lane with a bound of its
@@ -24,7 +24,7 @@ export function createAccountWrites(
   const underWay = new Map<string, { count: number; bytes: number }>()
   return {
     enter({ accountId, isForVisitors = false, bytes }) {
-      const name = isForVisitors ? `${accountId} visitors` : accountId
+      const name = takerOfOrder({ accountId, isForVisitors })
       const own = underWay.get(name) ?? { count: 0, bytes: 0 }
       const mostHere = isForVisitors ? placesOfVisitors(most) : most
       const mostBytes = isForVisitors ? maxBytes / 2 : maxBytes

@@ -1,13 +1,12 @@
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
-import { visitorsOf } from '../../shares/taker.ts'
 import type { Turnstile } from '../../shares/turnstile.ts'
-import { keptRowBytes, type OperationToClaim } from '../../store/operations/operations.ts'
+import { keptRowBytes, type OperationToClaim, type StoredClaim } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
 import { readAnswer } from './journal-text.ts'
 import { writeDeadlineMs } from './lane.ts'
-import type { WriteAnswer } from './order.ts'
+import { takerOfOrder, type WriteAnswer } from './order.ts'
 import { createTakerTurns } from './taker-turns.ts'
 
 /** The first answer is kept for so long (docs/contract.md#idempotency-keys). */
@@ -27,6 +26,8 @@ export interface ClaimParts {
   turns: LoopTurns
   /** What was packed takes a hundred times its room: few of an account's are unpacked at a time. */
   unpacking: Pick<Turnstile, 'pass'>
+  /** Each claim is several statements, and the store has few connections for everybody: accounts take turns. */
+  claiming: Pick<Turnstile, 'turnOf'>
   isForVisitors: boolean
 }
 
@@ -34,6 +35,9 @@ export interface ClaimParts {
 export function bytesLeftToKeys(maxKeptBytes: number, isForVisitors = false): number {
   return isForVisitors && Number.isFinite(maxKeptBytes) ? maxKeptBytes / 4 : 0
 }
+
+/** Less than a write has from then on: whoever is told to come again has waited no longer than for a slow write. */
+const claimPatienceMs = 10_000
 
 /** Packed. */
 const longAnswerCharacters = 16 * 1_024
@@ -43,14 +47,12 @@ const longAnswerCharacters = 16 * 1_024
  * that it has, and no further key: what was promised is kept, and nothing is promised that could not be.
  */
 export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Promise<KeyClaim> {
-  const { store, maxKeptBytes, observe, isForVisitors } = parts
-  const claim = await store.claimOperation(asked, keepAnswersMs)
-  if ('claimed' in claim) {
-    const { bytes, roomInMs } = await store.keptAnswers(asked.accountId, keepAnswersMs)
-    if (bytes + keptRowBytes + bytesLeftToKeys(maxKeptBytes, isForVisitors) <= maxKeptBytes) return claim
-    await store.dropOperations([claim.claimed])
-    return noRoomForAnswer(asked.accountId, roomInMs, observe)
-  }
+  const { store, isForVisitors } = parts
+  const taker = takerOfOrder({ ...asked, isForVisitors })
+  const turn = parts.claiming.turnOf(taker)
+  await turn.begin(claimPatienceMs)
+  const claim = await claimInStore(parts, asked).finally(turn.end)
+  if (claim instanceof Refusal || 'claimed' in claim) return claim
   const { id, fingerprint, state, answer, ageMs } = claim.existing
   if (state === 'queued' && ageMs > abandonedMs) {
     await store.dropOperations([id])
@@ -59,11 +61,22 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   if (fingerprint !== asked.fingerprint) return new Refusal('idempotency_key_reused')
   const isFinished = state === 'applied' || state === 'refused'
   if (!isFinished || answer === null) return new Refusal('idempotency_in_progress', { retryAfterSeconds: 1 })
-  const taker = isForVisitors ? visitorsOf(asked.accountId) : asked.accountId
   const unpack = () => createTakerTurns(taker, parts.turns)(readAnswer(answer))
   const isLong = answer.length > longAnswerCharacters
   const kept = await (isLong ? parts.unpacking.pass(taker, unpack) : unpack())
   return { replay: kept instanceof Refusal ? kept : kept.answer }
+}
+
+async function claimInStore(
+  { store, maxKeptBytes, observe, isForVisitors }: ClaimParts,
+  asked: OperationToClaim,
+): Promise<StoredClaim | Refusal> {
+  const claim = await store.claimOperation(asked, keepAnswersMs)
+  if (!('claimed' in claim)) return claim
+  const { bytes, roomInMs } = await store.keptAnswers(asked.accountId, keepAnswersMs)
+  if (bytes + keptRowBytes + bytesLeftToKeys(maxKeptBytes, isForVisitors) <= maxKeptBytes) return claim
+  await store.dropOperations([claim.claimed])
+  return noRoomForAnswer(asked.accountId, roomInMs, observe)
 }
 
 /** A write that a key stands for. */
@@ -73,12 +86,18 @@ export interface KeyedWrite {
   ageMs: number
 }
 
+type FindingParts = Pick<ClaimParts, 'claiming' | 'isForVisitors'> & {
+  store: Pick<Store, 'findKeyedOperation'>
+}
+
 export async function findKeyed(
-  store: Pick<Store, 'findKeyedOperation'>,
+  { store, claiming, isForVisitors }: FindingParts,
   accountId: string,
   idempotencyKey: string,
 ): Promise<KeyedWrite | null> {
-  const found = await store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs)
+  const turn = claiming.turnOf(takerOfOrder({ accountId, isForVisitors }))
+  await turn.begin(claimPatienceMs)
+  const found = await store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs).finally(turn.end)
   if (!found) return null
   const { state, ageMs } = found
   if (state === 'queued' && ageMs > abandonedMs) return null

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import type { Prepared } from '../provider.ts'
 import { bytesLeftToKeys, keepAnswersMs } from './idempotency.ts'
 import { answerText, type JournalPlace, placeText, refusalText } from './journal-text.ts'
-import type { WriteAnswer, WriteOrder } from './order.ts'
+import { takerOfOrder, type WriteAnswer, type WriteOrder } from './order.ts'
 import type { Persistence } from './persistence.ts'
 import { createTakerTurns } from './taker-turns.ts'
 
@@ -156,8 +156,8 @@ export function createBatchJournal(
     },
   }
 
-  function textOf({ accountId }: WriteOrder, ...given: Parameters<typeof answerText>): Promise<string> {
-    return createTakerTurns(accountId, turns)(answerText(...given))
+  function textOf(order: WriteOrder, ...given: Parameters<typeof answerText>): Promise<string> {
+    return createTakerTurns(takerOfOrder(order), turns)(answerText(...given))
   }
 
   function row({ accountId, isForVisitors, sheet }: WriteOrder, id: string | null, answer: string) {

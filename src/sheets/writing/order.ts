@@ -1,4 +1,5 @@
 import type { ErrorCode, Refusal, RefusalFacts } from '../../errors.ts'
+import { type Taker, visitorsOf } from '../../shares/taker.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import type { Query } from '../rows/query/query.ts'
 import type { GivenCell, RowInput } from '../rows/row-input.ts'
@@ -23,6 +24,14 @@ export interface WriteOrder {
   isDryRun?: boolean
   /** Asked again right before anything is sent: a key may have been revoked while the order waited. */
   stillAdmitted(): Promise<Refusal | null>
+}
+
+/** In whose turns and share it is done. */
+export function takerOfOrder({
+  accountId,
+  isForVisitors,
+}: Pick<WriteOrder, 'accountId' | 'isForVisitors'>): Taker {
+  return isForVisitors ? visitorsOf(accountId) : accountId
 }
 
 export type Wish = Addition | Update | Deletion | Upsert | ManyUpdate | ManyDeletion | Undo

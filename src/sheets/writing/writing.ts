@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts'
-import { Refusal, StoreFailure } from '../../errors.ts'
+import { Refusal, StoreFailure, TooManyAtOnce } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
 import { defaultShares, type Shares } from '../../shares/shares.ts'
-import { createTurnstile } from '../../shares/turnstile.ts'
+import { createPlaces, createTurnstile } from '../../shares/turnstile.ts'
 import type { SheetFacts } from '../../store/admission/admission-facts.ts'
 import { newOperationId } from '../../store/new-id.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
@@ -19,8 +19,9 @@ import { batchLength } from './batching.ts'
 import { claimKey, findKeyed, type KeyClaim, type KeyedWrite, keepAnswersMs } from './idempotency.ts'
 import { createLane, type Entered, type Lane, type LaneTurn, writeDeadlineMs } from './lane.ts'
 import { createLaneLease, type LaneLease } from './lane-lease.ts'
-import type { WriteAnswer, WriteOrder } from './order.ts'
+import { takerOfOrder, type WriteAnswer, type WriteOrder } from './order.ts'
 import { Closing, createPersistence } from './persistence.ts'
+import type { QueuedWrite } from './queued-write.ts'
 import { pickUpForgotten, settleOpen, takeOver } from './recovery.ts'
 import { createUnheardClaims } from './unheard-claims.ts'
 
@@ -29,7 +30,7 @@ export interface Writing {
   /** Before anything else is done for a request with an idempotency key. */
   claim(asked: AskedClaim): Promise<KeyClaim>
   /** What a key stands for already, without claiming it: it costs one look, and nothing is promised. */
-  keyed(accountId: string, idempotencyKey: string): Promise<KeyedWrite | null>
+  keyed(asked: Pick<AskedClaim, 'accountId' | 'isForVisitors' | 'idempotencyKey'>): Promise<KeyedWrite | null>
   /** For a claimed request that is refused before it becomes an order: its key is free again. */
   releaseKey(claim: string): Promise<void>
   /** Resolves when the provider has it and the store knows; nothing that the client does can call it back. */
@@ -70,6 +71,12 @@ export interface WritingParts {
   shares?: Pick<Shares, 'editing_waiting'>
 }
 
+/**
+ * Connections to PostgreSQL, of the ten that are not for look-ups, that what the journal is told may have; they go round the accounts. Whoever
+ * finds none of the ten free is refused after two seconds.
+ */
+const journalPlaces = 6
+const journalPlacesOfAccount = 3
 /** Each request had a statement of its own for it. */
 const mostKnownSources = 10_000
 const tidyEveryMs = 60 * 60 * 1_000
@@ -87,7 +94,19 @@ const closeWithinMs = 5_000
  */
 export function createWriting(parts: WritingParts): Writing {
   const { store, providers, clock, observe, turns, maxKeptBytes, timers = idleTimers } = parts
-  const accountWrites = createAccountWrites(parts.shares ?? defaultShares, observe)
+  const shares = parts.shares ?? defaultShares
+  const accountWrites = createAccountWrites(shares, observe)
+  const journalTurns = { places: createPlaces(journalPlaces), placesOfAccount: journalPlacesOfAccount }
+  const claiming = createTurnstile({
+    share: 'editing_waiting',
+    ...{ ...journalTurns, waitingOfAccount: shares.editing_waiting },
+    ...{ clock, observe },
+  })
+  const journalling = createTurnstile({
+    share: 'editing_at_once',
+    ...{ ...journalTurns, waitingOfAccount: Number.POSITIVE_INFINITY },
+    ...{ clock, observe },
+  })
   const unpacking = createTurnstile({
     share: 'journal_mb',
     places: Number.POSITIVE_INFINITY,
@@ -115,16 +134,18 @@ export function createWriting(parts: WritingParts): Writing {
       const id = newOperationId(clock.nowMs())
       try {
         return await claimKey(
-          { store, maxKeptBytes, observe, turns, unpacking, isForVisitors },
+          { store, maxKeptBytes, observe, turns, unpacking, claiming, isForVisitors },
           { ...asked, id, sheetId: sheet.id, source },
         )
       } catch (error) {
+        if (error instanceof TooManyAtOnce) return error.refusal
         // The store may have recorded it all the same: until it is given back, every repetition is told that it is being worked on.
         unheardClaims.freeUnheardKey(id)
         throw error
       }
     },
-    keyed: (accountId, idempotencyKey) => findKeyed(store, accountId, idempotencyKey),
+    keyed: ({ accountId, isForVisitors = false, idempotencyKey }) =>
+      findKeyed({ store, claiming, isForVisitors }, accountId, idempotencyKey),
     releaseKey,
     async write(order) {
       await recovered
@@ -204,7 +225,7 @@ export function createWriting(parts: WritingParts): Writing {
         untilTurn: ({ sheet }) => findConnectedSheet(sheet.id).then(untilTurn, () => {}),
       }),
       batchLength: (orders) => batchLength(orders, rules),
-      work: (batch) => workOff(batch, source, { ...batchParts, store: under(lease) }),
+      work: (batch) => workOff(batch, source, { ...batchParts, store: inTurn(batch, under(lease)) }),
       turn: turnOf(source, lease),
       free: async ({ claim }) => claim === null || releaseKey(claim),
       onIdle: () => void lanes.delete(source),
@@ -240,6 +261,16 @@ export function createWriting(parts: WritingParts): Writing {
         if (!lease.current) throw new StoreFailure('Another instance writes to this spreadsheet by now')
         return store.beginSending({ ...batch, lease: lease.current })
       },
+    }
+  }
+
+  /** A batch of two hundred writes with keys is as many statements, twice. */
+  function inTurn([first]: readonly QueuedWrite[], leased: Store): Store {
+    const taker = first ? takerOfOrder(first.order) : ''
+    return {
+      ...leased,
+      beginSending: (batch) => journalling.pass(taker, () => leased.beginSending(batch)),
+      finishApplied: (...finished) => journalling.pass(taker, () => leased.finishApplied(...finished)),
     }
   }
 
