@@ -71,6 +71,7 @@ const measuringTests = [
   'src/sheets/rows/query/long-cells',
   'src/sheets/rows/sums/many-groups',
   'test/cluster/writing',
+  'test/cluster/noting-keys',
   'test/browser/first-paint',
   'test/cluster/rolling-restart',
   'test/names/bulk',

@@ -183,6 +183,12 @@ export const attacks: readonly Attack[] = [
   { name: 'idle connections', run: holdConnections(() => 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n') },
   { name: 'headers that never end', run: holdConnections(() => 'GET /healthz HTTP/1.1\r\nHost: x\r\n') },
   {
+    name: 'headers that never end, from as many addresses as fill half of all places',
+    run: holdConnections(() => 'GET / HTTP/1.1\r\nHost: x\r\n', {
+      addresses: Array.from({ length: 12 }, (_, n) => `127.0.6.${n + 1}`),
+    }),
+  },
+  {
     name: 'readers that do not read',
     async prepare(street) {
       await street.connectFile(street.attacker.account, 'unread', largeCsv(times(4, 50)), [
@@ -382,7 +388,10 @@ async function passingWorkbook(): Promise<Uint8Array> {
   }
 }
 
-function holdConnections(says: (attacker: Attacker) => string, { isReading = true } = {}): Attack['run'] {
+function holdConnections(
+  says: (attacker: Attacker) => string,
+  { isReading = true, addresses = [attackerAddress] } = {},
+): Attack['run'] {
   const connections = times(2_000, 10_000)
   return async ({ server, attacker }, isOver) => {
     const tally: Tally = new Map()
@@ -397,7 +406,8 @@ function holdConnections(says: (attacker: Attacker) => string, { isReading = tru
     return tally
 
     function hold(): void {
-      const socket = connect({ host: '127.0.0.1', port: server.port, localAddress: attackerAddress })
+      const localAddress = ofAll(addresses, open.size)
+      const socket = connect({ host: '127.0.0.1', port: server.port, localAddress })
       open.add(socket)
       count(tally, 'tried')
       socket.once('connect', () => {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { times } from '../soak.ts'
 import { type Attack, count, keyed, many, ofAll, rowsOf, type Tally } from './attack.ts'
 import { type Attacker, type Neighbourhood, smallCsv } from './neighbourhood.ts'
@@ -57,6 +59,33 @@ export const changingAttacks: readonly Attack[] = [
       many(12, isOver, (n) =>
         changeAll(ofAll(attackers, n), n, n % 12 < 6 ? { more: '&dry_run=true' } : undefined),
       ),
+  },
+  {
+    name: 'writes with keys by the thousand in the same moment, of eight accounts',
+    accounts: 8,
+    prepare: (street) => giveChanged(street, smallCsv(10)),
+    async run({ attackers }, isOver) {
+      // As many as may wait for one spreadsheet, and less than a minute's requests.
+      const run = randomUUID()
+      const volley = attackers.flatMap((attacker, nth) =>
+        Array.from({ length: times(20, 190) }, (_, n) =>
+          attacker.ask({
+            path: rowsOf(attacker, 'changed'),
+            method: 'POST',
+            address: `127.0.7.${nth + 1}`,
+            headers: {
+              Authorization: `Bearer ${attacker.apiKey}`,
+              'Idempotency-Key': `${run}-${n}`,
+            },
+            body: JSON.stringify({ name: `row ${n}` }),
+          }),
+        ),
+      )
+      const tally: Tally = new Map()
+      for (const { status } of await Promise.all(volley)) count(tally, `${status}`)
+      while (!isOver()) await sleep(100)
+      return tally
+    },
   },
   {
     name: 'long answers that are asked for again by their key',

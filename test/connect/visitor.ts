@@ -64,7 +64,9 @@ export function createVisitor(rowport: Pick<Rowport, 'port'>): Visitor {
     body: string | null,
   ): Promise<Seen> {
     return new Promise((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port: rowport.port, ...wanted }, async (answer) => {
+      // A connection that is kept has idled for as long as a test moves the clock, and may be closed in the moment in which it is used.
+      const to = { host: '127.0.0.1', port: rowport.port, agent: false }
+      const sent = request({ ...to, ...wanted }, async (answer) => {
         let text = ''
         for await (const chunk of answer.setEncoding('utf8')) text += chunk
         resolve({

@@ -73,7 +73,7 @@ export interface WritingParts {
 
 /**
  * Connections to PostgreSQL, of the ten that are not for look-ups, that what the journal is told may have; they go round the accounts. Whoever
- * finds none of the ten free is refused after two seconds.
+ * finds none of the ten free is refused after two seconds (docs/decisions/055).
  */
 const journalPlaces = 6
 const journalPlacesOfAccount = 3
