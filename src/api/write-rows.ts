@@ -49,7 +49,7 @@ export async function writeRows(
 
   const order = await orderOf(write, claim?.claimed ?? null, parts)
   if (order instanceof Refusal) return order
-  const answer = told(await parts.writing.write(order))
+  const answer = told(await parts.writing.write({ ...order, waitedMs: claim?.waitedMs ?? 0 }))
   return answer instanceof Refusal ? answer : writeReply(asked.address, answer, nextTurn)
 }
 

@@ -54,6 +54,7 @@ export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'ad
     accountId,
     isForVisitors,
     claim: claim.claimed,
+    waitedMs: claim.waitedMs,
     by: null,
     stillAdmitted,
   })

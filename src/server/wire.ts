@@ -6,7 +6,6 @@ import { type ErrorForm, errorBody, Refusal } from '../errors.ts'
 import { isAtItsOwnPace } from '../http/own-pace.ts'
 import type { Observe } from '../reporting/observe.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
-import { strangersFrom } from '../shares/taker.ts'
 import { then } from '../soon.ts'
 import { badRequest, headersTooLarge } from './request-head.ts'
 
@@ -20,7 +19,7 @@ const lingerMs = 2_000
 /** A request whose time was already up lingers no longer. */
 const lateLingerMs = 500
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
-const lateHeaders = strangersFrom('late headers')
+const lateHeaders = 'late headers'
 /** Connections that were turned away and may be told why at the same time; more are cut without a word. */
 export const turnedAwayAtOnce = 256
 

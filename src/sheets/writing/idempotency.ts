@@ -1,6 +1,8 @@
+import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
+import type { Taker } from '../../shares/taker.ts'
 import type { Turnstile } from '../../shares/turnstile.ts'
 import { keptRowBytes, type OperationToClaim, type StoredClaim } from '../../store/operations/operations.ts'
 import type { Store } from '../../store/store.ts'
@@ -15,8 +17,8 @@ export const keepAnswersMs = 24 * 60 * 60 * 1_000
 /** By then an order is answered: whoever claimed the key is dead, or never heard that it has it. */
 const abandonedMs = 2 * writeDeadlineMs
 
-/** `claimed`: the key is this request's alone, until it is answered or given back. */
-export type KeyClaim = { claimed: string } | { replay: WriteAnswer | Refusal } | Refusal
+/** `claimed`: the key is this request's alone, until it is answered or given back; `waitedMs`: how long that took. */
+export type KeyClaim = { claimed: string; waitedMs: number } | { replay: WriteAnswer | Refusal } | Refusal
 
 export interface ClaimParts {
   store: Pick<Store, 'claimOperation' | 'dropOperations' | 'keptAnswers'>
@@ -28,6 +30,7 @@ export interface ClaimParts {
   unpacking: Pick<Turnstile, 'pass'>
   /** Each claim is several statements, and the store has few connections for everybody: accounts take turns. */
   claiming: Pick<Turnstile, 'turnOf'>
+  clock: Pick<Clock, 'elapsedMs'>
   isForVisitors: boolean
 }
 
@@ -36,7 +39,7 @@ export function bytesLeftToKeys(maxKeptBytes: number, isForVisitors = false): nu
   return isForVisitors && Number.isFinite(maxKeptBytes) ? maxKeptBytes / 4 : 0
 }
 
-/** Less than a write has from then on: whoever is told to come again has waited no longer than for a slow write. */
+/** Whoever gets its turn late has the rest of its time for the write itself. */
 const claimPatienceMs = 10_000
 
 /** Packed. */
@@ -47,12 +50,12 @@ const longAnswerCharacters = 16 * 1_024
  * that it has, and no further key: what was promised is kept, and nothing is promised that could not be.
  */
 export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Promise<KeyClaim> {
-  const { store, isForVisitors } = parts
+  const { store, clock, isForVisitors } = parts
+  const begunMs = clock.elapsedMs()
   const taker = takerOfOrder({ ...asked, isForVisitors })
-  const turn = parts.claiming.turnOf(taker)
-  await turn.begin(claimPatienceMs)
-  const claim = await claimInStore(parts, asked).finally(turn.end)
-  if (claim instanceof Refusal || 'claimed' in claim) return claim
+  const claim = await inClaimTurn(parts, taker, () => claimInStore(parts, asked))
+  if (claim instanceof Refusal) return claim
+  if ('claimed' in claim) return { ...claim, waitedMs: clock.elapsedMs() - begunMs }
   const { id, fingerprint, state, answer, ageMs } = claim.existing
   if (state === 'queued' && ageMs > abandonedMs) {
     await store.dropOperations([id])
@@ -65,6 +68,16 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   const isLong = answer.length > longAnswerCharacters
   const kept = await (isLong ? parts.unpacking.pass(taker, unpack) : unpack())
   return { replay: kept instanceof Refusal ? kept : kept.answer }
+}
+
+async function inClaimTurn<T>(
+  { claiming }: Pick<ClaimParts, 'claiming'>,
+  taker: Taker,
+  work: () => Promise<T>,
+): Promise<T> {
+  const turn = claiming.turnOf(taker)
+  await turn.begin(claimPatienceMs)
+  return work().finally(turn.end)
 }
 
 async function claimInStore(
@@ -95,9 +108,9 @@ export async function findKeyed(
   accountId: string,
   idempotencyKey: string,
 ): Promise<KeyedWrite | null> {
-  const turn = claiming.turnOf(takerOfOrder({ accountId, isForVisitors }))
-  await turn.begin(claimPatienceMs)
-  const found = await store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs).finally(turn.end)
+  const found = await inClaimTurn({ claiming }, takerOfOrder({ accountId, isForVisitors }), () =>
+    store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs),
+  )
   if (!found) return null
   const { state, ageMs } = found
   if (state === 'queued' && ageMs > abandonedMs) return null

@@ -102,6 +102,17 @@ test('what visitors of pages have sent waits beside that: half as much, and nobo
   entered(other.lane.enter({ ...order('own'), bytes: 64 * 1024 * 1024 }))
 })
 
+test('what its key took of the time of a write is gone', async () => {
+  const { lane, passMs } = start()
+  const { answered } = entered(lane.enter({ ...order('late'), waitedMs: 9_000 }))
+  const { answered: inTime } = entered(lane.enter(order('in time')))
+  passMs(writeDeadlineMs - 9_000)
+  assert.ok((await answered) instanceof Refusal)
+  assert.equal(await Promise.race([inTime, turn().then(() => 'waits')]), 'waits')
+  passMs(9_000)
+  assert.ok((await inTime) instanceof Refusal)
+})
+
 test('whoever still waits after 25 s is told that nothing was written, and its key is free by then', async () => {
   const { lane, freed, passMs, work } = start()
   entered(lane.enter(order('first')))

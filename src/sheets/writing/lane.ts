@@ -76,7 +76,7 @@ export function createLane(parts: LaneParts): Lane {
     enter(order) {
       if (isFull(order)) return tooMany()
       const waiting = new QueuedWrite(order)
-      const cancel = timers.after(writeDeadlineMs, () => {
+      const cancel = timers.after(writeDeadlineMs - (order.waitedMs ?? 0), () => {
         leave([waiting])
         waiting.expire(() => free(order))
       })

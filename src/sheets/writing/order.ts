@@ -14,6 +14,8 @@ export interface WriteOrder {
   wish: Wish
   /** The operation that its idempotency key was claimed for; null without a key. */
   claim: string | null
+  /** How long the claim took: the write has so much less time. */
+  waitedMs?: number
   /** Names the write for ever: its claim where it has one. Given when it enters. */
   operationId?: string
   /** The id of the key that it came with. */

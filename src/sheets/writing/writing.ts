@@ -134,7 +134,7 @@ export function createWriting(parts: WritingParts): Writing {
       const id = newOperationId(clock.nowMs())
       try {
         return await claimKey(
-          { store, maxKeptBytes, observe, turns, unpacking, claiming, isForVisitors },
+          { store, maxKeptBytes, observe, turns, unpacking, claiming, clock, isForVisitors },
           { ...asked, id, sheetId: sheet.id, source },
         )
       } catch (error) {
