@@ -63,10 +63,11 @@ test('thousands of writes with keys at once keep nobody else from writing, nor f
   }
   const told = [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')
   t.diagnostic(`the victim waited ${waitedMs.map((ms) => ms.toFixed(0)).join(' ')} ms; others got ${told}`)
-  // On a busy machine some of the others' own are not done in the time that a write has (502).
   assert.deepEqual(
     [statuses.get(503), statuses.get(500), statuses.get(null)],
     [undefined, undefined, undefined],
     told,
   )
+  // On a busy machine some of the others' own are not done in the time that a write has (429, 502); key by key three quarters were not.
+  assert.ok((statuses.get(201) ?? 0) >= (accounts * writesEach) / 2, told)
 })

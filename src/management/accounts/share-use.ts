@@ -1,5 +1,5 @@
 import type { ShareName, Shares } from '../../shares/shares.ts'
-import { keepAnswersMs } from '../../sheets/writing/idempotency.ts'
+import { keepAnswersMs } from '../../sheets/writing/claims/idempotency.ts'
 import type { Store } from '../../store/store.ts'
 import type { UsedUpShare, UsedUpShares } from '../../usage/used-up-shares.ts'
 import { sessionLimits } from '../people/sign-in.ts'

@@ -1,3 +1,4 @@
+import { setImmediate as takeTurn } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
@@ -15,8 +16,8 @@ import { createRowWriter } from '../rows/row-json.ts'
 import { areSameColumns, type Column } from '../rows/table.ts'
 import type { SheetLog } from '../sheet-log.ts'
 import { type BatchChanges, changesOfBatch } from './changes-of-batch.ts'
+import { answerTooLong, noRoomForAnswer } from './claims/idempotency.ts'
 import { withFoundNumbers } from './finding-rows.ts'
-import { answerTooLong, noRoomForAnswer } from './idempotency.ts'
 import type { BatchJournal, NoRoomFor, SentOrder, TooLongFor } from './journal.ts'
 import type { JudgedTab } from './looks/judged-tab.ts'
 import { racedWarning, withOperationId } from './order.ts'
@@ -70,6 +71,8 @@ export interface SendingParts {
   /** Everything that was prepared is discarded in the end, when the journal has nothing open under its fence. */
   toDiscard: Prepared[]
 }
+
+const toldInOneGo = 16
 
 /**
  * One attempt: prepare → may they still? → journal → commit → journal → answer. What it throws means that nothing was
@@ -207,7 +210,11 @@ async function commit(
       loggedSeq: lastSeq,
     })
   }
-  for (const [at, { answer }] of sent.entries()) waitingAt(group, at).answer(answer)
+  for (const [at, { answer }] of sent.entries()) {
+    // Each is put together and sent as soon as it is told: all two hundred in one go would keep everybody waiting.
+    if (at > 0 && at % toldInOneGo === 0) await takeTurn()
+    waitingAt(group, at).answer(answer)
+  }
   return { kind: 'applied' }
 
   /** It is done: from here on, nothing may end in an error that says otherwise. */

@@ -16,14 +16,15 @@ import type { SheetLog } from '../sheet-log.ts'
 import { createAccountWrites } from './account-writes.ts'
 import { workOff } from './batch-work.ts'
 import { batchLength } from './batching.ts'
-import { claimKey, findKeyed, type KeyClaim, type KeyedWrite, keepAnswersMs } from './idempotency.ts'
+import { createClaimsTogether } from './claims/claims-together.ts'
+import { claimKey, findKeyed, type KeyClaim, type KeyedWrite, keepAnswersMs } from './claims/idempotency.ts'
+import { createUnheardClaims } from './claims/unheard-claims.ts'
 import { createLane, type Entered, type Lane, type LaneTurn, writeDeadlineMs } from './lane.ts'
 import { createLaneLease, type LaneLease } from './lane-lease.ts'
 import { takerOfOrder, type WriteAnswer, type WriteOrder } from './order.ts'
 import { Closing, createPersistence } from './persistence.ts'
 import type { QueuedWrite } from './queued-write.ts'
 import { pickUpForgotten, settleOpen, takeOver } from './recovery.ts'
-import { createUnheardClaims } from './unheard-claims.ts'
 
 /** Writes to sheets: one lane for each spreadsheet, in the order of asking, each write journalled before it is sent. */
 export interface Writing {
@@ -114,6 +115,7 @@ export function createWriting(parts: WritingParts): Writing {
     areVisitorsBeside: true,
     ...{ clock, observe },
   })
+  const together = createClaimsTogether(claiming)
   const lanes = new Map<string, Lane>()
   const sources = new Map<string, Pick<SheetRecord, 'source' | 'provider'>>()
   const persistence = createPersistence(timers)
@@ -134,7 +136,7 @@ export function createWriting(parts: WritingParts): Writing {
       const id = newOperationId(clock.nowMs())
       try {
         return await claimKey(
-          { store, maxKeptBytes, observe, turns, unpacking, claiming, clock, isForVisitors },
+          { store, maxKeptBytes, observe, turns, unpacking, claiming, together, clock, isForVisitors },
           { ...asked, id, sheetId: sheet.id, source },
         )
       } catch (error) {

@@ -1,10 +1,9 @@
-import type { Selectable, Transaction } from 'kysely'
-import type { OperationTable, Tables } from '../sql/schema.ts'
+import type { Transaction } from 'kysely'
+import type { Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import { charge, findKeptAnswers, type JournalCharge, lockUse } from './journal-use.ts'
 import { type Batch, keptRowBytes, type NoRoom, type OperationToSend } from './operations.ts'
-
-type CountedRow = Pick<Selectable<OperationTable>, 'account_id' | 'created_at_ms' | 'kept_bytes'>
+import { type CountedOperation, findOpenKeyed } from './operations-together.ts'
 
 /** Thrown, so that the transaction is taken back. */
 export class NoRoomLeft extends Error {
@@ -24,9 +23,9 @@ export class NoRoomLeft extends Error {
 export async function keepAnswers(
   transaction: Transaction<Tables>,
   { operations, keeping }: Batch,
-  database: Pick<SqlDatabase, 'nowMs'>,
+  database: Pick<SqlDatabase, 'nowMs' | 'textsIn'>,
 ): Promise<Map<string | null, number>> {
-  const keyed = await findKeyedOperations(transaction, operations)
+  const keyed = await findKeyedOperations(transaction, operations, database)
   const rooms = new Map<string, number>()
   let roomInMs = 0
   for (const accountId of [...new Set(keyed.map(({ account_id }) => account_id))].sort()) {
@@ -60,23 +59,23 @@ export function bytesOf(answer: string): number {
   return keptRowBytes + Buffer.byteLength(answer)
 }
 
-export function chargeOf({ account_id, created_at_ms }: CountedRow, bytes: number): JournalCharge {
+export function chargeOf(
+  { account_id, created_at_ms }: Pick<CountedOperation, 'account_id' | 'created_at_ms'>,
+  bytes: number,
+): JournalCharge {
   return { accountId: account_id, askedAtMs: created_at_ms, bytes }
 }
 
 /** One that is no longer open is not told of here, but when it is to be sent. */
-async function findKeyedOperations(transaction: Transaction<Tables>, operations: readonly OperationToSend[]) {
-  const keyed: (CountedRow & { id: string; at: number; answer: string; leavesBytes: number })[] = []
-  for (const [at, { id, answer, leavesBytes = 0 }] of operations.entries()) {
-    if (id === null) continue
-    const row = await transaction
-      .selectFrom('operation')
-      .where('id', '=', id)
-      .where('idempotency_key', 'is not', null)
-      .where('state', 'in', ['queued', 'sending'])
-      .select(['account_id', 'created_at_ms', 'kept_bytes'])
-      .executeTakeFirst()
-    if (row) keyed.push({ ...row, id, at, answer, leavesBytes })
-  }
-  return keyed
+async function findKeyedOperations(
+  transaction: Transaction<Tables>,
+  operations: readonly OperationToSend[],
+  database: Pick<SqlDatabase, 'textsIn'>,
+) {
+  const ids = operations.flatMap(({ id }) => (id === null ? [] : [id]))
+  const open = new Map((await findOpenKeyed(transaction, ids, database)).map((row) => [row.id, row]))
+  return operations.flatMap(({ id, answer, leavesBytes = 0 }, at) => {
+    const row = id === null ? undefined : open.get(id)
+    return row ? [{ ...row, at, answer, leavesBytes }] : []
+  })
 }

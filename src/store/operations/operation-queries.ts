@@ -13,7 +13,7 @@ import { isInOtherHands } from '../leases/lease-queries.ts'
 import type { Lease } from '../leases/leases.ts'
 import { newId } from '../new-id.ts'
 import { countWriteOn } from '../sheets/sheet-queries.ts'
-import type { OperationState, OperationTable, Tables } from '../sql/schema.ts'
+import type { OperationTable, Tables } from '../sql/schema.ts'
 import type { SqlDatabase } from '../sql/sql-database.ts'
 import { finished, forgetFinishedBefore } from './forgetting-operations.ts'
 import { charge, findKeptAnswers, forgetOldUse, type JournalCharge } from './journal-use.ts'
@@ -24,16 +24,21 @@ import type {
   OperationOutcome,
   OperationRecord,
   OperationStore,
-  OperationToSend,
   Overtaken,
   StoredClaim,
 } from './operations.ts'
+import {
+  type CountedOperation,
+  deleteKeyless,
+  deleteOpen,
+  insertClaims,
+  isOpen,
+  markSending,
+  unfinished,
+} from './operations-together.ts'
 
 type PlacedChanges = Extract<FinishedChanges, { outcome: 'placed' }>
 
-const unfinished: readonly OperationState[] = ['queued', 'sending']
-
-/** One statement for each operation, never `in (…)` over a batch: each size would be another statement to prepare. */
 export function createOperationQueries(
   database: SqlDatabase,
   instanceId: string,
@@ -42,6 +47,7 @@ export function createOperationQueries(
   const { kysely } = database
 
   return {
+    claimFreeKeys: (operations) => insertClaims(database, operations, instanceId),
     async claimOperation(operation, keepMs) {
       for (;;) {
         const claim = await kysely.transaction().execute(async (transaction): Promise<StoredClaim | null> => {
@@ -112,11 +118,7 @@ export function createOperationQueries(
         .execute(async (transaction) => {
           const kept = await mayBegin(transaction, batch)
           if (changes) left = await logBehindHead(transaction, changes, written, database)
-          const ids: string[] = []
-          for (const operation of batch.operations) {
-            ids.push(await send(transaction, batch, operation, kept.get(operation.id) ?? 0))
-          }
-          return ids
+          return send(transaction, batch, kept)
         })
         .catch((error: unknown) => {
           left = namesOf(written)
@@ -155,17 +157,11 @@ export function createOperationQueries(
     },
     async dropOperations(operationIds) {
       await kysely.transaction().execute(async (transaction) => {
-        const givenBack: JournalCharge[] = []
-        for (const id of operationIds) {
-          const dropped = await transaction
-            .deleteFrom('operation')
-            .where('id', '=', id)
-            .where('state', 'in', unfinished)
-            .returning(['account_id', 'created_at_ms', 'kept_bytes'])
-            .executeTakeFirst()
-          if (dropped) givenBack.push(chargeOf(dropped, -dropped.kept_bytes))
-        }
-        await charge(transaction, givenBack)
+        const dropped = await deleteOpen(transaction, operationIds, database)
+        await charge(
+          transaction,
+          dropped.map((each) => chargeOf(each, -each.kept_bytes)),
+        )
       })
     },
     async unfinishedOperations() {
@@ -264,29 +260,18 @@ export function createOperationQueries(
 
   async function send(
     transaction: Transaction<Tables>,
-    { source, fence, place }: Batch,
-    { id, accountId, sheetId, answer }: OperationToSend,
-    kept_bytes: number,
-  ): Promise<string> {
-    const sending = { state: 'sending', fence, place, answer, kept_bytes, instance_id: instanceId } as const
-    const ofSheet = { account_id: accountId, sheet_id: sheetId, source }
-    if (id === null) {
-      const newOperation = { ...sending, ...ofSheet, id: newId('op') }
-      const created_at_ms = database.nowMs()
-      await transaction
-        .insertInto('operation')
-        .values({ ...newOperation, created_at_ms })
-        .execute()
-      return newOperation.id
+    batch: Batch,
+    kept: ReadonlyMap<string | null, number>,
+  ): Promise<string[]> {
+    const operations = batch.operations.map((operation) => {
+      const { id } = operation
+      return { ...operation, id: id ?? newId('op'), isNew: id === null, keptBytes: kept.get(id) ?? 0 }
+    })
+    const sent = await markSending(transaction, batch, operations, { ...database, instanceId })
+    for (const { id } of operations) {
+      if (!sent.has(id)) throw new StoreFailure(`The operation ${id} is no longer open`)
     }
-    const { numUpdatedRows } = await transaction
-      .updateTable('operation')
-      .set(sending)
-      .where((of) => of.and({ ...ofSheet, id }))
-      .where('state', 'in', unfinished)
-      .executeTakeFirst()
-    if (numUpdatedRows !== 1n) throw new StoreFailure(`The operation ${id} is no longer open`)
-    return id
+    return operations.map(({ id }) => id)
   }
 
   /** How many of them were open until now. */
@@ -295,39 +280,45 @@ export function createOperationQueries(
     state: 'applied' | 'refused',
     outcomes: readonly OperationOutcome[],
   ): Promise<number> {
+    const keyless = await deleteKeyless(
+      transaction,
+      outcomes.map(({ id }) => id),
+      database,
+    )
+    const keyed = outcomes.filter(({ id }) => !keyless.has(id))
+    const asSent = keyed.filter(({ answer }) => answer === null).map(({ id }) => id)
+    const ended = asSent.length === 0 ? [] : await endKeyed(transaction, state, asSent)
+    let endedNow = keyless.size + ended.length
     const charges: JournalCharge[] = []
-    let endedNow = 0
-    for (const { id, answer } of outcomes) {
-      const { numDeletedRows } = await transaction
-        .deleteFrom('operation')
-        .where('id', '=', id)
-        .where('idempotency_key', 'is', null)
-        .executeTakeFirst()
-      endedNow += Number(numDeletedRows)
-      if (numDeletedRows === 1n) continue
-      const ended = await transaction
-        .updateTable('operation')
-        // What is only needed to settle it goes. An answer that is there already is not written a second time.
-        .set({
-          state,
-          fence: null,
-          place: null,
-          finished_at_ms: database.nowMs(),
-          ...(answer !== null && { answer }),
-        })
-        .where('id', '=', id)
-        .where('state', 'in', unfinished)
-        .returning(['account_id', 'created_at_ms', 'kept_bytes'])
-        .executeTakeFirst()
-      if (ended) endedNow++
-      if (!ended || answer === null) continue
+    for (const { id, answer } of keyed) {
+      if (answer === null) continue
+      const [open] = await endKeyed(transaction, state, [id], answer)
+      if (!open) continue
+      endedNow++
       const keptBytes = bytesOf(answer)
-      if (keptBytes === ended.kept_bytes) continue
-      charges.push(chargeOf(ended, keptBytes - ended.kept_bytes))
+      if (keptBytes === open.kept_bytes) continue
+      charges.push(chargeOf(open, keptBytes - open.kept_bytes))
       await setKeptBytes(transaction, id, keptBytes)
     }
     await charge(transaction, charges)
     return endedNow
+  }
+
+  /** Those that were open. What is only needed to settle them goes. An answer that is there already is not written a second time. */
+  function endKeyed(
+    transaction: Transaction<Tables>,
+    state: 'applied' | 'refused',
+    ids: readonly string[],
+    answer?: string,
+  ): Promise<CountedOperation[]> {
+    const finished_at_ms = database.nowMs()
+    return transaction
+      .updateTable('operation')
+      .set({ state, fence: null, place: null, finished_at_ms, ...(answer !== undefined && { answer }) })
+      .where('id', 'in', sql<string>`(select value from ${database.textsIn(JSON.stringify(ids))})`)
+      .where(isOpen)
+      .returning(['id', 'account_id', 'created_at_ms', 'kept_bytes'])
+      .execute()
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setImmediate as takeTurn } from 'node:timers/promises'
+import { GoneMeanwhile } from '../../errors.ts'
 import { asideMs, passTime } from '../leases/leases.contract.ts'
 import { newId } from '../new-id.ts'
 import { accountWithSheet, newAccount, newSheet } from '../records.fixture.ts'
@@ -10,6 +11,7 @@ import type { StoreTest } from '../store-test.fixture.ts'
 import { keptRowBytes, type OperationToClaim, type OperationToSend, type StoredClaim } from './operations.ts'
 
 const keepMs = 24 * 60 * 60_000
+const keepingMuch = { maxKeptBytes: 100_000_000, keepMs }
 
 export function operationsContract(of: StoreTest): void {
   of('of any number that claim a key at once one gets it, and the others are shown it', async (store) => {
@@ -38,6 +40,87 @@ export function operationsContract(of: StoreTest): void {
       })
       assert.ok(claim.existing.ageMs >= 0 && claim.existing.ageMs < asideMs)
     }
+  })
+
+  of('of many keys that are claimed together those are told that were free', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const held = await claim(store, sheet, 'held')
+    const asked = ['b', 'held', 'a', 'b'].map((key) => toClaim(sheet, key))
+    const [first, , third, again] = asked.map(({ id }) => id)
+    const claimed = await store.claimFreeKeys(asked)
+    assert.equal(claimed.size, 2)
+    assert.ok(claimed.has(third ?? '') && (claimed.has(first ?? '') || claimed.has(again ?? '')))
+    const open = await store.unfinishedOperations()
+    assert.deepEqual(open.map(({ id }) => id).sort(), [held, ...claimed].sort())
+    assert.deepEqual(open.map(({ idempotencyKey }) => idempotencyKey).sort(), ['a', 'b', 'held'])
+    for (const { accountId, sheetId, source, state, fingerprint, answer } of open) {
+      assert.deepEqual(
+        { accountId, sheetId, source, state, fingerprint, answer },
+        {
+          ...{ accountId: sheet.accountId, sheetId: sheet.id, source: sheet.source },
+          ...{ state: 'queued', fingerprint: 'f', answer: null },
+        },
+      )
+    }
+    assert.deepEqual(await store.claimFreeKeys(asked), new Set())
+  })
+
+  of(
+    'many that claim the same keys together, each in another order, have each key once',
+    async (store, clock, database) => {
+      const { sheet } = await accountWithSheet(store)
+      const other = createSqlStore(database, clock)
+      const keys = Array.from({ length: 1_000 }, (_, nth) => `key ${nth}`)
+      const claimed = await Promise.all(
+        Array.from({ length: 8 }, (_, nth) => {
+          const inSomeOrder = nth % 2 ? keys : keys.toReversed()
+          return (nth % 3 ? store : other).claimFreeKeys(
+            inSomeOrder.map((key) => toClaim(sheet, key, `${nth}`)),
+          )
+        }),
+      )
+      assert.equal(new Set(claimed.flatMap((ids) => [...ids])).size, keys.length)
+      assert.equal((await store.unfinishedOperations()).length, keys.length)
+    },
+  )
+
+  of('where one of the sheets is gone no key is claimed', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const gone = { ...toClaim(sheet, 'b'), sheetId: 'none' }
+    await assert.rejects(store.claimFreeKeys([toClaim(sheet, 'a'), gone]), GoneMeanwhile)
+    assert.deepEqual(await store.unfinishedOperations(), [])
+  })
+
+  of('a batch of many, short and long, with keys and without, is kept as it was given', async (store) => {
+    const { sheet } = await accountWithSheet(store)
+    const asked = Array.from({ length: 230 }, (_, nth) => (nth % 2 ? toClaim(sheet, `k${nth}`) : null))
+    const claimed = await store.claimFreeKeys(asked.flatMap((one) => one ?? []))
+    assert.equal(claimed.size, 115)
+    const operations = asked.map((one, nth): OperationToSend => {
+      const answer = JSON.stringify(`${nth} “quoted” \u0000 \ud83d 𝄞 ${'x'.repeat(nth % 5 ? 10 : 5_000)}`)
+      return { id: one?.id ?? null, accountId: sheet.accountId, sheetId: sheet.id, answer }
+    })
+    const batch = { source: sheet.source, fence: 'f', place: '{}' }
+    const ids = await idsOfBegun(store.beginSending({ ...batch, operations, keeping: keepingMuch }))
+    assert.deepEqual(
+      ids.filter((_, nth) => nth % 2),
+      operations.flatMap(({ id }) => id ?? []),
+    )
+    const sent = new Map((await store.unfinishedOperations()).map((each) => [each.id, each]))
+    assert.deepEqual(
+      ids.map((id) => [sent.get(id)?.answer, sent.get(id)?.fence, sent.get(id)?.state]),
+      operations.map(({ answer }) => [answer, 'f', 'sending']),
+    )
+    const kept = operations.filter(({ id }) => id !== null)
+    const keptBytes = kept.reduce((sum, { answer }) => sum + keptRowBytes + Buffer.byteLength(answer), 0)
+    assert.equal((await store.keptAnswers(sheet.accountId, keepMs)).bytes, keptBytes)
+    await store.finishApplied(
+      sheet.source,
+      ids.map((id) => ({ id, answer: null })),
+    )
+    assert.deepEqual(await store.unfinishedOperations(), [])
+    const last = existingOf(await store.claimOperation(toClaim(sheet, 'k229'), keepMs))
+    assert.deepEqual([last.state, last.answer], ['applied', operations[229]?.answer])
   })
 
   of("a key is the account's own: the same one of another account is another", async (store) => {

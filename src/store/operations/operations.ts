@@ -14,6 +14,11 @@ export interface OperationStore {
    * instance that is gone.
    */
   claimOperation(operation: OperationToClaim, keepMs: number): Promise<StoredClaim>
+  /**
+   * Claims those of the keys that nobody ever held, in one statement for all; returns the ids of the operations that have theirs. The others
+   * are for `claimOperation`. Claims none, and throws, where one of the sheets is gone.
+   */
+  claimFreeKeys(operations: readonly OperationToClaim[]): Promise<ReadonlySet<string>>
   /** What holds the key, without claiming it; null where a claim would get it. */
   findKeyedOperation(
     accountId: string,

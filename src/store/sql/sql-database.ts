@@ -38,6 +38,8 @@ export interface SqlDatabase {
   checkWritable(): Promise<void>
   /** The texts of a JSON list, a row each, as `value`: any number of them in one statement that is always the same. */
   textsIn(json: string): RawBuilder<unknown>
+  /** The objects of a JSON list, a row each, as `name`, with these of their members as columns: what `textsIn` is for rows of several texts and numbers. */
+  recordsIn(json: string, name: string, columns: RecordColumns): RawBuilder<unknown>
   /** A part of the UTF-8 of a text column. */
   bytesOf(column: string, from: number, count: number): RawBuilder<Uint8Array>
   isUniqueViolation(error: unknown): boolean
@@ -45,6 +47,8 @@ export interface SqlDatabase {
   isDeadlock(error: unknown): boolean
   close(): Promise<void>
 }
+
+export type RecordColumns = Readonly<Record<string, 'text' | 'bigint'>>
 
 export interface LookUpClock {
   column: RawBuilder<number | null>

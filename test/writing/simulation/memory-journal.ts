@@ -100,6 +100,21 @@ export function createMemoryJournal(
           operations.set(id, { ...asked, ...open, state: 'queued' })
           return { claimed: id }
         }),
+      claimFreeKeys: (asked) =>
+        step(() => {
+          const claimed = new Set<string>()
+          for (const each of asked) {
+            const isHeld = [...operations.values()].some(
+              ({ accountId, idempotencyKey }) =>
+                accountId === each.accountId && idempotencyKey === each.idempotencyKey,
+            )
+            if (isHeld) continue
+            const open = { fence: null, place: null, answer: null, createdAtMs: time.nowMs(), instanceId }
+            operations.set(each.id, { ...each, ...open, state: 'queued' })
+            claimed.add(each.id)
+          }
+          return claimed
+        }),
       findKeyedOperation: (ofAccount, key) =>
         step(() => {
           const known = [...operations.values()].find(

@@ -91,6 +91,10 @@ export function openPostgres(
     },
     nowMs: () => nowMs,
     textsIn: (json) => sql`json_array_elements_text(cast(${json} as json)) as texts(value)`,
+    recordsIn(json, name, columns) {
+      const typed = Object.entries(columns).map(([column, type]) => sql`${sql.ref(column)} ${sql.raw(type)}`)
+      return sql`json_to_recordset(cast(${json} as json)) as ${sql.table(name)}(${sql.join(typed)})`
+    },
     bytesOf: (column, from, count) =>
       sql`substring(convert_to(${sql.ref(column)}, 'UTF8') from cast(${from + 1} as integer) for cast(${count} as integer))`,
     lookUpClock: {

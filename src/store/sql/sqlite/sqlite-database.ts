@@ -58,6 +58,12 @@ export function openSqlite(
     // A parameter: each statement's text is prepared once and kept.
     nowMs: () => sql<number>`${timeMs()}`,
     textsIn: (json) => sql`json_each(${json})`,
+    recordsIn(json, name, columns) {
+      const members = Object.keys(columns).map(
+        (column) => sql`value ->> ${sql.lit(column)} as ${sql.ref(column)}`,
+      )
+      return sql`(select ${sql.join(members)} from json_each(${json})) as ${sql.table(name)}`
+    },
     bytesOf: (column, from, count) => sql`substr(cast(${sql.ref(column)} as blob), ${from + 1}, ${count})`,
     // Not in the row: while nothing is written, it is not read again.
     lookUpClock: {

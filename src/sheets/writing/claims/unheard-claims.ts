@@ -1,5 +1,5 @@
-import type { Store } from '../../store/store.ts'
-import type { Persistence } from './persistence.ts'
+import type { Store } from '../../../store/store.ts'
+import type { Persistence } from '../persistence.ts'
 
 /** Claims of which the store's answer was lost: perhaps they are recorded, and nobody works on them. */
 export interface UnheardClaims {

@@ -1,15 +1,19 @@
-import type { Clock } from '../../clock.ts'
-import { Refusal } from '../../errors.ts'
-import type { Observe } from '../../reporting/observe.ts'
-import type { LoopTurns } from '../../shares/loop-turns.ts'
-import type { Taker } from '../../shares/taker.ts'
-import type { Turnstile } from '../../shares/turnstile.ts'
-import { keptRowBytes, type OperationToClaim, type StoredClaim } from '../../store/operations/operations.ts'
-import type { Store } from '../../store/store.ts'
-import { readAnswer } from './journal-text.ts'
-import { writeDeadlineMs } from './lane.ts'
-import { takerOfOrder, type WriteAnswer } from './order.ts'
-import { createTakerTurns } from './taker-turns.ts'
+import type { Clock } from '../../../clock.ts'
+import { Refusal } from '../../../errors.ts'
+import type { Observe } from '../../../reporting/observe.ts'
+import type { LoopTurns } from '../../../shares/loop-turns.ts'
+import type { Turnstile } from '../../../shares/turnstile.ts'
+import {
+  keptRowBytes,
+  type OperationToClaim,
+  type StoredClaim,
+} from '../../../store/operations/operations.ts'
+import type { Store } from '../../../store/store.ts'
+import { readAnswer } from '../journal-text.ts'
+import { writeDeadlineMs } from '../lane.ts'
+import { takerOfOrder, type WriteAnswer } from '../order.ts'
+import { createTakerTurns } from '../taker-turns.ts'
+import { type ClaimsTogether, claimPatienceMs } from './claims-together.ts'
 
 /** The first answer is kept for so long (docs/contract.md#idempotency-keys). */
 export const keepAnswersMs = 24 * 60 * 60 * 1_000
@@ -21,15 +25,16 @@ const abandonedMs = 2 * writeDeadlineMs
 export type KeyClaim = { claimed: string; waitedMs: number } | { replay: WriteAnswer | Refusal } | Refusal
 
 export interface ClaimParts {
-  store: Pick<Store, 'claimOperation' | 'dropOperations' | 'keptAnswers'>
+  store: Pick<Store, 'claimOperation' | 'claimFreeKeys' | 'dropOperations' | 'keptAnswers'>
   /** What one account may keep of answers. */
   maxKeptBytes: number
   observe: Observe
   turns: LoopTurns
   /** What was packed takes a hundred times its room: few of an account's are unpacked at a time. */
   unpacking: Pick<Turnstile, 'pass'>
-  /** Each claim is several statements, and the store has few connections for everybody: accounts take turns. */
+  /** The store has few connections for everybody: accounts take turns. */
   claiming: Pick<Turnstile, 'turnOf'>
+  together: ClaimsTogether
   clock: Pick<Clock, 'elapsedMs'>
   isForVisitors: boolean
 }
@@ -38,9 +43,6 @@ export interface ClaimParts {
 export function bytesLeftToKeys(maxKeptBytes: number, isForVisitors = false): number {
   return isForVisitors && Number.isFinite(maxKeptBytes) ? maxKeptBytes / 4 : 0
 }
-
-/** Whoever gets its turn late has the rest of its time for the write itself. */
-const claimPatienceMs = 10_000
 
 /** Packed. */
 const longAnswerCharacters = 16 * 1_024
@@ -53,7 +55,10 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   const { store, clock, isForVisitors } = parts
   const begunMs = clock.elapsedMs()
   const taker = takerOfOrder({ ...asked, isForVisitors })
-  const claim = await inClaimTurn(parts, taker, () => claimInStore(parts, asked))
+  const claim = await parts.together.claim(taker, asked, {
+    claimFree: (all) => claimFreeInStore(parts, all),
+    claimHeld: () => claimInStore(parts, asked),
+  })
   if (claim instanceof Refusal) return claim
   if ('claimed' in claim) return { ...claim, waitedMs: clock.elapsedMs() - begunMs }
   const { id, fingerprint, state, answer, ageMs } = claim.existing
@@ -70,26 +75,33 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   return { replay: kept instanceof Refusal ? kept : kept.answer }
 }
 
-async function inClaimTurn<T>(
-  { claiming }: Pick<ClaimParts, 'claiming'>,
-  taker: Taker,
-  work: () => Promise<T>,
-): Promise<T> {
-  const turn = claiming.turnOf(taker)
-  await turn.begin(claimPatienceMs)
-  return work().finally(turn.end)
+async function claimInStore(parts: ClaimParts, asked: OperationToClaim): Promise<StoredClaim | Refusal> {
+  const claim = await parts.store.claimOperation(asked, keepAnswersMs)
+  if (!('claimed' in claim)) return claim
+  return (await refusalWithoutRoom(parts, asked.accountId, [claim.claimed])) ?? claim
 }
 
-async function claimInStore(
+/** All of one account. */
+async function claimFreeInStore(
+  parts: ClaimParts,
+  asked: readonly OperationToClaim[],
+): Promise<ReadonlyMap<string, StoredClaim | Refusal>> {
+  const claimed = [...(await parts.store.claimFreeKeys(asked))]
+  const [first] = asked
+  const refusal =
+    first && claimed.length > 0 ? await refusalWithoutRoom(parts, first.accountId, claimed) : null
+  return new Map(claimed.map((id) => [id, refusal ?? { claimed: id }]))
+}
+
+async function refusalWithoutRoom(
   { store, maxKeptBytes, observe, isForVisitors }: ClaimParts,
-  asked: OperationToClaim,
-): Promise<StoredClaim | Refusal> {
-  const claim = await store.claimOperation(asked, keepAnswersMs)
-  if (!('claimed' in claim)) return claim
-  const { bytes, roomInMs } = await store.keptAnswers(asked.accountId, keepAnswersMs)
-  if (bytes + keptRowBytes + bytesLeftToKeys(maxKeptBytes, isForVisitors) <= maxKeptBytes) return claim
-  await store.dropOperations([claim.claimed])
-  return noRoomForAnswer(asked.accountId, roomInMs, observe)
+  accountId: string,
+  claimed: readonly string[],
+): Promise<Refusal | null> {
+  const { bytes, roomInMs } = await store.keptAnswers(accountId, keepAnswersMs)
+  if (bytes + keptRowBytes + bytesLeftToKeys(maxKeptBytes, isForVisitors) <= maxKeptBytes) return null
+  await store.dropOperations(claimed)
+  return noRoomForAnswer(accountId, roomInMs, observe)
 }
 
 /** A write that a key stands for. */
@@ -108,9 +120,9 @@ export async function findKeyed(
   accountId: string,
   idempotencyKey: string,
 ): Promise<KeyedWrite | null> {
-  const found = await inClaimTurn({ claiming }, takerOfOrder({ accountId, isForVisitors }), () =>
-    store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs),
-  )
+  const turn = claiming.turnOf(takerOfOrder({ accountId, isForVisitors }))
+  await turn.begin(claimPatienceMs)
+  const found = await store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs).finally(turn.end)
   if (!found) return null
   const { state, ageMs } = found
   if (state === 'queued' && ageMs > abandonedMs) return null
