@@ -72,6 +72,7 @@ const measuringTests = [
   'src/sheets/rows/sums/many-groups',
   'test/cluster/writing',
   'test/cluster/noting-keys',
+  'test/cluster/reading-logs',
   'test/browser/first-paint',
   'test/cluster/rolling-restart',
   'test/names/bulk',

@@ -45,7 +45,7 @@ async function placeToBegin(
     // What is logged can be told all the same.
     if (!(error instanceof ProviderFailure || error instanceof CredentialExpired)) throw error
   }
-  const position = await changes.positionOf(sheet.id)
+  const position = await changes.positionOf(sheet.id, taker)
   if (!position) return noLog
   const { epoch, head, floor } = position
   if (epoch === null) return new Refusal('service_unavailable', { retryAfterSeconds: 1 })

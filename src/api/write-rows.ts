@@ -45,12 +45,18 @@ export async function writeRows(
   if (claim instanceof Refusal) return claim
   const policy = pass.key?.policy
   const told = (answer: WriteAnswer | Refusal) => (policy ? answerForPage(answer, policy) : answer)
-  if (claim !== null && 'replay' in claim) return replayReply(asked.address, told(claim.replay), nextTurn)
+  if (claim !== null && 'replay' in claim)
+    return claim.replay((answer) => replayReply(asked.address, told(answer), nextTurn))
 
   const order = await orderOf(write, claim?.claimed ?? null, parts)
   if (order instanceof Refusal) return order
-  const answer = told(await parts.writing.write({ ...order, waitedMs: claim?.waitedMs ?? 0 }))
-  return answer instanceof Refusal ? answer : writeReply(asked.address, answer, nextTurn)
+  const { promise: whenTold, resolve: noteTold } = Promise.withResolvers<void>()
+  try {
+    const answer = told(await parts.writing.write({ ...order, waitedMs: claim?.waitedMs ?? 0, whenTold }))
+    return answer instanceof Refusal ? answer : await writeReply(asked.address, answer, nextTurn)
+  } finally {
+    noteTold()
+  }
 }
 
 /** Rows may be added by a page, as they are; what finds rows and changes them is another thing. */

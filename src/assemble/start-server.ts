@@ -10,6 +10,7 @@ import { createChangeLog } from '../changes/change-log.ts'
 import { createChangePages } from '../changes/change-pages.ts'
 import { createFollowerPlaces } from '../changes/follower-places.ts'
 import { createFollowing } from '../changes/following.ts'
+import { createLogReads } from '../changes/log-reads.ts'
 import { createLooking } from '../changes/looking.ts'
 import { createReadingChanges } from '../changes/reading-changes.ts'
 import { createRetention } from '../changes/retention.ts'
@@ -148,7 +149,8 @@ export async function startServer(
   })
   const compression = createCompression({ shares, clock, observe })
   const ownAddress = createOwnAddress(() => workshop.baseUrl, config.isBaseUrlSet)
-  const changes = createReadingChanges({ store, following, clock, turns })
+  const logReads = createLogReads({ shares, clock, observe })
+  const changes = createReadingChanges({ store, following, clock, turns, logReads })
   const followerPlaces = createFollowerPlaces(shares, observe)
   const pages = createChangePages({ changes, following })
   const streams = createOpenStreams({ pages, admission })

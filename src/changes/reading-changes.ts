@@ -1,6 +1,7 @@
 import { StoreFailure } from '../errors.ts'
 import type { LoopTurns } from '../shares/loop-turns.ts'
 import { accountOf, type Taker } from '../shares/taker.ts'
+import type { Turnstile } from '../shares/turnstile.ts'
 import type { LoggedChange } from '../sheets/logged-change.ts'
 import type { Logged } from '../sheets/sheet-log.ts'
 import type { Soon } from '../soon.ts'
@@ -14,8 +15,8 @@ import { nullIfGone, type ReadEntries, readShort } from './read-entries.ts'
 
 /** Reads the log of a sheet, for whoever may. */
 export interface ReadingChanges {
-  /** Where the log stands; null where none is kept. */
-  positionOf(sheetId: string): Promise<LogPosition | null>
+  /** Where the log stands; null where none is kept. In whose turn: the sheet's own where nobody is named. */
+  positionOf(sheetId: string, taker?: Taker): Promise<LogPosition | null>
   /** What comes after a place, as much as was asked for. The place is one of this log and still kept. */
   after(sheetId: string, place: Logged, wish: ChangesWish): Promise<ChangesRead>
   /** Waits, where there is nothing yet, until there is something or `waitMs` are over. */
@@ -66,6 +67,8 @@ export interface ReadingChangesParts {
   following: Pick<Following, 'waitFor'>
   clock: { elapsedMs(): number }
   turns: LoopTurns
+  /** A page is read from the store and put together in one turn: what waits for its turn holds nothing of it. */
+  logReads: Pick<Turnstile, 'pass'>
 }
 
 interface KeptPage {
@@ -82,12 +85,13 @@ export function createReadingChanges({
   following,
   clock,
   turns,
+  logReads,
 }: ReadingChangesParts): ReadingChanges {
   const kept = new Map<string, KeptPage>()
   const longChunks = createLongChunks()
 
   return {
-    positionOf: (sheetId) => store.changeLogOf(sheetId),
+    positionOf: (sheetId, taker = sheetId) => logReads.pass(taker, () => store.changeLogOf(sheetId)),
     after,
     async await(sheetId, place, wish, { waitMs, left }) {
       const endMs = clock.elapsedMs() + waitMs
@@ -111,10 +115,12 @@ export function createReadingChanges({
     await turns.next(wish.taker ?? sheetId)
     const { limit, filterName } = wish
     const name = filterName === null ? null : `${sheetId} ${cursorText(place)} ${limit} ${filterName}`
-    const known = name === null ? undefined : kept.get(name)
-    const read = known ? null : await nullIfGone(readAfter(sheetId, place, wish))
-    // Asked afterwards: what was forgotten before the chunks were read is known by now.
-    const position = await store.changeLogOf(sheetId)
+    const { known, read, position } = await logReads.pass(wish.taker ?? sheetId, async () => {
+      const known = name === null ? undefined : kept.get(name)
+      const read = known ? null : await nullIfGone(readAfter(sheetId, place, wish))
+      // Asked afterwards: what was forgotten before the chunks were read is known by now.
+      return { known, read, position: await store.changeLogOf(sheetId) }
+    })
     const over = reasonWhyOver(position, place)
     if (over) return { changes: [], next: place, hasMore: false, over }
     if (read && read.cutAt !== null && position) read.read.hasMore ||= position.head > read.cutAt

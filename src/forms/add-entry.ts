@@ -41,7 +41,8 @@ export async function addEntry(asked: EntryToAdd, writing: Writing): Promise<'ad
     claim = await writing.claim(asking)
   }
   if (claim instanceof Refusal) return claim
-  if ('replay' in claim) return claim.replay instanceof Refusal ? claim.replay : 'added'
+  if ('replay' in claim)
+    return claim.replay(async (answer) => (answer instanceof Refusal ? answer : ('added' as const)))
   const refusal = await refusalBefore(asked)
   if (refusal) {
     await writing.releaseKey(claim.claimed)

@@ -288,7 +288,7 @@ function start({ steps = [], prepareMs = [], onCommit }: Script) {
         return request(wish, key, stillAdmitted, tries - 1)
       }
       if (claimed instanceof Refusal) return claimed
-      if ('replay' in claimed) return claimed.replay
+      if ('replay' in claimed) return claimed.replay(async (answer) => answer)
       claim = claimed.claimed
     }
     return writing.write({ sheet, accountId: 'acc_1', wish, claim, bytes: 10, stillAdmitted })

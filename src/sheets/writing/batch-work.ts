@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
 import type { LoopTurns } from '../../shares/loop-turns.ts'
+import type { Turnstile } from '../../shares/turnstile.ts'
 import type { SheetRecord } from '../../store/sheets/sheets.ts'
 import type { Store } from '../../store/store.ts'
 import type { Unfit } from '../change.ts'
@@ -43,6 +44,7 @@ export interface BatchWorkParts {
   log: SheetLog
   /** What one account may keep of answers; absent = anything. */
   maxKeptBytes?: number
+  rehearsing: Pick<Turnstile, 'pass'>
 }
 
 /**

@@ -24,6 +24,8 @@ export interface WriteOrder {
   bytes: number
   /** Only to be told what would be done: nothing is sent, and nothing remembered. */
   isDryRun?: boolean
+  /** Resolves when a response was made of its answer, or never will be. */
+  whenTold?: Promise<void>
   /** Asked again right before anything is sent: a key may have been revoked while the order waited. */
   stillAdmitted(): Promise<Refusal | null>
 }

@@ -2,6 +2,7 @@ import { setImmediate as takeTurn } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import type { Refusal } from '../../errors.ts'
 import type { Observe } from '../../reporting/observe.ts'
+import type { Turnstile } from '../../shares/turnstile.ts'
 import type { ChunkToLog, FinishedChanges, LogPlace } from '../../store/changes/change-log.ts'
 import { textBytesOf } from '../../store/changes/changes-of-writes.ts'
 import { mostUnpackedCharacters, packEntries } from '../../store/changes/packed-entries.ts'
@@ -68,6 +69,8 @@ export interface SendingParts {
   observe: Observe
   inTurns: TakerTurns
   log: SheetLog
+  /** The answer to a dry run is made and told in a turn: any number could be asked for, and nothing else takes their time. */
+  rehearsing: Pick<Turnstile, 'pass'>
   /** Everything that was prepared is discarded in the end, when the journal has nothing open under its fence. */
   toDiscard: Prepared[]
 }

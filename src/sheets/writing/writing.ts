@@ -78,6 +78,11 @@ export interface WritingParts {
  */
 const journalPlaces = 6
 const journalPlacesOfAccount = 3
+/**
+ * Answers of many rows, of all accounts, that are unpacked, or made for nothing but to be told, and put together at a time. Each is in memory
+ * several times for that, and more at a time would be no faster: it is done on the thread that serves everyone.
+ */
+const longAnswersTold = 2
 /** Each request had a statement of its own for it. */
 const mostKnownSources = 10_000
 const tidyEveryMs = 60 * 60 * 1_000
@@ -110,8 +115,7 @@ export function createWriting(parts: WritingParts): Writing {
   })
   const unpacking = createTurnstile({
     share: 'journal_mb',
-    places: Number.POSITIVE_INFINITY,
-    ...{ placesOfAccount: 1, waitingOfAccount: 100 },
+    ...{ places: longAnswersTold, placesOfAccount: 1, waitingOfAccount: 100 },
     areVisitorsBeside: true,
     ...{ clock, observe },
   })
@@ -119,7 +123,12 @@ export function createWriting(parts: WritingParts): Writing {
   const lanes = new Map<string, Lane>()
   const sources = new Map<string, Pick<SheetRecord, 'source' | 'provider'>>()
   const persistence = createPersistence(timers)
-  const batchParts = { ...parts, persistence }
+  const rehearsing = createTurnstile({
+    share: 'editing_waiting',
+    ...{ places: longAnswersTold, placesOfAccount: 1, waitingOfAccount: Number.POSITIVE_INFINITY },
+    ...{ clock, observe },
+  })
+  const batchParts = { ...parts, persistence, rehearsing }
   const unheardClaims = createUnheardClaims(store, persistence)
   const recovered = persistence.until(takeOverAll)
   // Whoever writes hears of it.

@@ -284,7 +284,7 @@ export async function play(
       const asked = { accountId: 'acc_1', sheet, idempotencyKey: key, fingerprint: key }
       const claimed = await writing.claim(asked)
       if (claimed instanceof Refusal) return { outcome: claimed, acceptedAs: -1 }
-      if ('replay' in claimed) return { outcome: claimed.replay, acceptedAs: -1 }
+      if ('replay' in claimed) return claimed.replay(async (outcome) => ({ outcome, acceptedAs: -1 }))
       claim = claimed.claimed
       progress.hasKey = true
     }

@@ -2,6 +2,7 @@ import type { Clock } from '../../../clock.ts'
 import { Refusal } from '../../../errors.ts'
 import type { Observe } from '../../../reporting/observe.ts'
 import type { LoopTurns } from '../../../shares/loop-turns.ts'
+import type { Taker } from '../../../shares/taker.ts'
 import type { Turnstile } from '../../../shares/turnstile.ts'
 import {
   keptRowBytes,
@@ -22,15 +23,24 @@ export const keepAnswersMs = 24 * 60 * 60 * 1_000
 const abandonedMs = 2 * writeDeadlineMs
 
 /** `claimed`: the key is this request's alone, until it is answered or given back; `waitedMs`: how long that took. */
-export type KeyClaim = { claimed: string; waitedMs: number } | { replay: WriteAnswer | Refusal } | Refusal
+export type KeyClaim = { claimed: string; waitedMs: number } | { replay: Replay } | Refusal
+
+/**
+ * Has `tell` make of the first answer what is told. A long one is unpacked when its turn comes, one of an account and few of all at a time, and
+ * its turn is over when `tell` is: until then it is in memory several times. Throws `TooManyAtOnce`.
+ */
+export type Replay = <Told>(tell: (answer: WriteAnswer | Refusal) => Promise<Told>) => Promise<Told>
 
 export interface ClaimParts {
-  store: Pick<Store, 'claimOperation' | 'claimFreeKeys' | 'dropOperations' | 'keptAnswers'>
+  store: Pick<
+    Store,
+    'claimOperation' | 'claimFreeKeys' | 'dropOperations' | 'findKeyedOperation' | 'keptAnswers'
+  >
   /** What one account may keep of answers. */
   maxKeptBytes: number
   observe: Observe
   turns: LoopTurns
-  /** What was packed takes a hundred times its room: few of an account's are unpacked at a time. */
+  /** What was packed takes a hundred times its room: few are unpacked at a time. */
   unpacking: Pick<Turnstile, 'pass'>
   /** The store has few connections for everybody: accounts take turns. */
   claiming: Pick<Turnstile, 'turnOf'>
@@ -69,10 +79,26 @@ export async function claimKey(parts: ClaimParts, asked: OperationToClaim): Prom
   if (fingerprint !== asked.fingerprint) return new Refusal('idempotency_key_reused')
   const isFinished = state === 'applied' || state === 'refused'
   if (!isFinished || answer === null) return new Refusal('idempotency_in_progress', { retryAfterSeconds: 1 })
-  const unpack = () => createTakerTurns(taker, parts.turns)(readAnswer(answer))
-  const isLong = answer.length > longAnswerCharacters
-  const kept = await (isLong ? parts.unpacking.pass(taker, unpack) : unpack())
-  return { replay: kept instanceof Refusal ? kept : kept.answer }
+  const answerOf = async (text: string) => {
+    const kept = await createTakerTurns(taker, parts.turns)(readAnswer(text))
+    return kept instanceof Refusal ? kept : kept.answer
+  }
+  if (answer.length <= longAnswerCharacters) {
+    const kept = await answerOf(answer)
+    return { replay: (tell) => tell(kept) }
+  }
+  return { replay: (tell) => parts.unpacking.pass(taker, async () => tell(await longAnswerOf(answerOf))) }
+
+  /** Read again, so that those who wait for a turn do not hold it. */
+  async function longAnswerOf(read: (text: string) => Promise<WriteAnswer | Refusal>) {
+    const { accountId, idempotencyKey } = asked
+    const kept = await inJournalTurn(parts, taker, () =>
+      store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs),
+    )
+    return kept?.id === id && kept.answer !== null
+      ? read(kept.answer)
+      : new Refusal('idempotency_in_progress', { retryAfterSeconds: 1 })
+  }
 }
 
 async function claimInStore(parts: ClaimParts, asked: OperationToClaim): Promise<StoredClaim | Refusal> {
@@ -127,6 +153,16 @@ export async function findKeyed(
   const { state, ageMs } = found
   if (state === 'queued' && ageMs > abandonedMs) return null
   return { state: state === 'applied' ? 'done' : state === 'refused' ? 'refused' : 'open', ageMs }
+}
+
+async function inJournalTurn<T>(
+  { claiming }: Pick<ClaimParts, 'claiming'>,
+  taker: Taker,
+  work: () => Promise<T>,
+): Promise<T> {
+  const turn = claiming.turnOf(taker)
+  await turn.begin(claimPatienceMs)
+  return work().finally(turn.end)
 }
 
 /** The refusal of a write with a key, of which nothing was done. */
