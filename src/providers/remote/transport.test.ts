@@ -67,6 +67,17 @@ test('who has no room for more has it wait at the other side, and that is not ta
   assert.equal((await got).body.byteLength, 8 * mebibyte)
 })
 
+test('what is left to be read when all of an answer came may wait for room as well', async (t) => {
+  const url = await serve(t, (_request, response) => response.end('x'.repeat(mebibyte)))
+  for (let round = 0; round < 20; round++) {
+    const got = start(t).exchange({
+      ...get(url),
+      onPiece: () => new Promise((done) => setTimeout(done, 1)),
+    })
+    assert.equal((await got).body.byteLength, mebibyte)
+  }
+})
+
 test('a refusal of whoever has no room is theirs', async (t) => {
   const url = await serve(t, (_request, response) => response.end('x'))
   const wish = {

@@ -6,6 +6,7 @@ import {
   type IncomingMessage,
 } from 'node:http'
 import type { Agent as HttpsAgent } from 'node:https'
+import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { TooManyAtOnce } from '../../errors.ts'
@@ -125,9 +126,9 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
         if (nextTurn) await nextTurn
         if (!room) continue
         // As long as we do not read, it is not the other side that is silent.
-        response.socket.setTimeout(0)
+        socketOf(response)?.setTimeout(0)
         await room
-        response.socket.setTimeout(silenceMs)
+        socketOf(response)?.setTimeout(silenceMs)
       }
     }
     if (response.headers['content-encoding'] === 'gzip') {
@@ -137,6 +138,11 @@ export function createTransport({ silenceMs, maxBodyBytes }: TransportLimits): T
     }
     return joinPieces(pieces, bytes)
   }
+}
+
+/** null once all of the answer came: pieces of it may be left to be read, but the connection is another one's by then. */
+function socketOf({ socket }: IncomingMessage): Socket | null {
+  return socket
 }
 
 /** All answers that come at the same time count together. */

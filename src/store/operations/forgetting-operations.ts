@@ -19,9 +19,9 @@ export async function forgetFinishedBefore(
       .where('finished_at_ms', '<', beforeMs)
       .orderBy('finished_at_ms')
       .limit(forgottenTogether)
-      .select('id')
+      .select(['id', 'kept_bytes'])
       .execute()
-    const some = await firstTogether(kysely, old)
+    const some = old.slice(0, countWithin(old, forgottenBytesTogether))
     await kysely.transaction().execute(async (transaction) => {
       for (const { id } of some) await transaction.deleteFrom('operation').where('id', '=', id).execute()
     })
@@ -45,9 +45,9 @@ export async function shortenJournal(
       .where('id', '>', after)
       .orderBy('id')
       .limit(forgottenTogether)
-      .select('id')
+      .select(['id', 'kept_bytes'])
       .execute()
-    const some = await firstTogether(kysely, next)
+    const some = next.slice(0, countWithin(next, forgottenBytesTogether))
     const last = some.at(-1)
     if (!last) return { count: 0, isLast: true }
     await passing((db) => deleteFinished(db, sheetId, { after, upTo: last.id }))
@@ -79,19 +79,12 @@ async function inSteps(step: () => Promise<{ count: number; isLast: boolean }>):
   }
 }
 
-/**
- * The first of them, as many as go together; one at least. Each is asked for alone: what stands behind an answer SQLite finds by reading
- * through all of it, and fifty of two megabytes take as long as to delete them.
- */
-async function firstTogether<Row extends { id: string }>(
-  db: Kysely<Tables>,
-  rows: readonly Row[],
-): Promise<readonly Row[]> {
+/** How many of the first have so many bytes together; one at least. */
+function countWithin(rows: readonly { kept_bytes: number }[], mostBytes: number): number {
   let bytes = 0
-  for (const [at, { id }] of rows.entries()) {
-    const row = await db.selectFrom('operation').where('id', '=', id).select('kept_bytes').executeTakeFirst()
-    bytes += row?.kept_bytes ?? 0
-    if (at > 0 && bytes > forgottenBytesTogether) return rows.slice(0, at)
-  }
-  return rows
+  const past = rows.findIndex(({ kept_bytes }) => {
+    bytes += kept_bytes
+    return bytes > mostBytes
+  })
+  return past === -1 ? rows.length : Math.max(1, past)
 }
