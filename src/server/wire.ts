@@ -19,7 +19,8 @@ const lingerMs = 2_000
 /** A request whose time was already up lingers no longer. */
 const lateLingerMs = 500
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
-const lateHeaders = 'late headers'
+const endedInHead = 'HPE_INVALID_EOF_STATE'
+const headsWithoutEnd = 'heads without end'
 /** Connections that were turned away and may be told why at the same time; more are cut without a word. */
 export const turnedAwayAtOnce = 256
 
@@ -142,10 +143,11 @@ export function createWire(observe: Observe, drain: Drain, endings: LoopTurns): 
       // A connection that broke has nobody at its end.
       if (!isAboutTheRequest(error) || !socket.writable) return void socket.destroy()
       const refuse = () => refuseRest(socket, refusalFor(error), error.code ?? 'unknown', error.rawPacket)
-      // Node tells of all headers that are late in one go, and they may be thousands.
-      if (error.code === timedOut && current?.complete !== false) {
+      // Node tells of all headers that are late in one go, and thousands of clients may leave in the middle of one in the same moment.
+      const hasNoEnd = error.code === timedOut || error.code === endedInHead
+      if (hasNoEnd && current?.complete !== false) {
         late.add(socket)
-        then(endings.next(lateHeaders), refuse)
+        then(endings.next(headsWithoutEnd), refuse)
       } else refuse()
     },
   }
