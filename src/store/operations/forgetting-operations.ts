@@ -6,6 +6,8 @@ import type { SqlDatabase } from '../sql/sql-database.ts'
 export const finished: readonly OperationState[] = ['applied', 'refused']
 /** SQLite deletes on the thread that serves everyone, and answers may be large. */
 const forgottenTogether = 50
+/** What stands behind an answer SQLite finds by reading through all of it, so of large ones few are looked at. */
+const firstTogether = 4
 const forgottenBytesTogether = 4 * 1024 * 1024
 
 /** Forgets what ended before `beforeMs` by the store's clock, the oldest first; returns how many that were. */
@@ -13,19 +15,19 @@ export async function forgetFinishedBefore(
   { kysely }: Pick<SqlDatabase, 'kysely'>,
   beforeMs: ReturnType<typeof sql<number>>,
 ): Promise<number> {
-  return inSteps(async () => {
+  return inSteps(async (most) => {
     const old = await kysely
       .selectFrom('operation')
       .where('finished_at_ms', '<', beforeMs)
       .orderBy('finished_at_ms')
-      .limit(forgottenTogether)
+      .limit(most)
       .select(['id', 'kept_bytes'])
       .execute()
     const some = old.slice(0, countWithin(old, forgottenBytesTogether))
     await kysely.transaction().execute(async (transaction) => {
       for (const { id } of some) await transaction.deleteFrom('operation').where('id', '=', id).execute()
     })
-    return { count: some.length, isLast: some.length === old.length && old.length < forgottenTogether }
+    return { count: some.length, seen: old.length }
   })
 }
 
@@ -38,21 +40,21 @@ export async function shortenJournal(
   sheetId: string,
 ): Promise<void> {
   let after = ''
-  await inSteps(async () => {
+  await inSteps(async (most) => {
     const next = await kysely
       .selectFrom('operation')
       .where('sheet_id', '=', sheetId)
       .where('id', '>', after)
       .orderBy('id')
-      .limit(forgottenTogether)
+      .limit(most)
       .select(['id', 'kept_bytes'])
       .execute()
     const some = next.slice(0, countWithin(next, forgottenBytesTogether))
     const last = some.at(-1)
-    if (!last) return { count: 0, isLast: true }
+    if (!last) return { count: 0, seen: 0 }
     await passing((db) => deleteFinished(db, sheetId, { after, upTo: last.id }))
     after = last.id
-    return { count: some.length, isLast: some.length === next.length && next.length < forgottenTogether }
+    return { count: some.length, seen: next.length }
   })
 }
 
@@ -70,11 +72,13 @@ async function deleteFinished(
     .execute()
 }
 
-async function inSteps(step: () => Promise<{ count: number; isLast: boolean }>): Promise<number> {
-  for (let sum = 0; ; ) {
-    const { count, isLast } = await step()
+/** `step` looks at so many at most, and does some of them; the last one sees fewer, and does them all. */
+async function inSteps(step: (most: number) => Promise<{ count: number; seen: number }>): Promise<number> {
+  for (let [sum, most] = [0, firstTogether]; ; ) {
+    const { count, seen } = await step(most)
     sum += count
-    if (isLast) return sum
+    if (count === seen && seen < most) return sum
+    most = count < seen ? count : Math.min(forgottenTogether, 2 * most)
     await takeTurn()
   }
 }
