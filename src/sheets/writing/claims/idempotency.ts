@@ -146,9 +146,9 @@ export async function findKeyed(
   accountId: string,
   idempotencyKey: string,
 ): Promise<KeyedWrite | null> {
-  const turn = claiming.turnOf(takerOfOrder({ accountId, isForVisitors }))
-  await turn.begin(claimPatienceMs)
-  const found = await store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs).finally(turn.end)
+  const found = await inJournalTurn({ claiming }, takerOfOrder({ accountId, isForVisitors }), () =>
+    store.findKeyedOperation(accountId, idempotencyKey, keepAnswersMs),
+  )
   if (!found) return null
   const { state, ageMs } = found
   if (state === 'queued' && ageMs > abandonedMs) return null
